@@ -1,0 +1,72 @@
+"""The letters, precisions and error types that every other module uses.
+
+Shapes are written in letters, one letter (or short word) per dimension, for instance ``T D`` for the residual stream
+or ``S K H`` for the keys that a token attends to. A word is used where an alphabet runs out (``channels``, ``rotated``).
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+LETTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "B": "sequences in the batch",
+        "T": "new positions computed in this step (1 in decode)",
+        "S": "positions attended, the new ones included",
+        "cached": "positions kept from earlier tokens",
+        "D": "d_model, width of the residual stream",
+        "F": "d_ff, width of a feed-forward section or of one expert",
+        "V": "vocabulary",
+        "L": "layers",
+        "K": "key/value heads",
+        "G": "query heads per key/value head",
+        "N": "query heads, N = K·G",
+        "H": "head dimension",
+        "J": "linear-attention key heads",
+        "U": "linear-attention value heads",
+        "P": "key dimension of a linear-attention head",
+        "Q": "value dimension of a linear-attention head",
+        "E": "experts",
+        "X": "experts chosen per token",
+        "C": "convolution taps",
+        "R": "latent rank",
+        "channels": "channels of a depthwise convolution",
+        "kept": "convolution columns kept between tokens, C - 1",
+        "rotated": "coordinates of a head that RoPE turns",
+        "pair": "rows stored side by side: the embedding row and its normalised twin",
+        "shared": "width of the shared expert",
+    }
+)
+
+DTYPE_BITS: Mapping[str, int] = MappingProxyType(
+    {"fp32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "int4": 4, "mxfp4": 4, "nvfp4": 4}
+)
+"""Bits that one value takes. Block scales and zero points are metadata and are not part of it."""
+
+
+class TokenvizError(Exception):
+    """A sentence for the person at the keyboard: what was asked, what was found, what to do."""
+
+
+class ConfigError(TokenvizError):
+    """A config that cannot be read as a model; names the key or value at fault."""
+
+
+class ScenarioError(TokenvizError):
+    """A context length, precision or option outside what can be analysed."""
+
+
+class GraphError(TokenvizError):
+    """A recipe that does not make a well-formed graph: our own mistake, never the user's."""
+
+
+def size(shape: Iterable[int]) -> int:
+    """Number of elements of a tensor with this shape."""
+    n = 1
+    for extent in shape:
+        n *= extent
+    return n
+
+
+def bytes_of(elements: int, dtype: str) -> int:
+    """Bytes that `elements` values take at a precision, rounded up to whole bytes; metadata left out."""
+    return -(-elements * DTYPE_BITS[dtype] // 8)

@@ -1,0 +1,38 @@
+"""Each mechanism's mathematics, written once: a recipe is a function that traces operations on a `Builder`.
+
+`RECIPES` maps a spec's type to its recipe. Adding a mechanism adds a spec, a file and a row here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from tokenviz.architecture import GQA, DenseFFN, GatedDeltaNet, MoE
+from tokenviz.builder import Builder
+from tokenviz.graph import Value
+from tokenviz.recipes import attention, ffn, gated_delta
+from tokenviz.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a spec is traced: `trace(b, x, spec, scenario)` takes x ``T D`` to the section's update ``T D``."""
+
+    kind: str  # short name, also the chain's name on the Layout page
+    title: str
+    says: str
+    sizes: Callable[[Any, Scenario], Mapping[str, int]]
+    trace: Callable[[Builder, Value, Any, Scenario], Value]
+
+
+RECIPES: Mapping[type, Recipe] = MappingProxyType(
+    {
+        GatedDeltaNet: Recipe(
+            "deltanet", "DeltaNet", "Reads and corrects a fixed-size memory.", gated_delta.sizes, gated_delta.trace
+        ),
+        GQA: Recipe("attention", "Attention", "Compares the token with every earlier one.", attention.sizes, attention.trace),
+        DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.dense_sizes, ffn.dense),
+        MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", ffn.moe_sizes, ffn.moe),
+    }
+)

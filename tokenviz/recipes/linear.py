@@ -1,0 +1,51 @@
+"""Projections and the residual add."""
+
+from tokenviz.builder import Builder
+from tokenviz.graph import Value
+
+
+def projection(
+    b: Builder, x: Value, *, id: str, equation: str, title: str, out: str, bias: bool = False, says: str = ""
+) -> Value:
+    """W x with a static W. `equation` is an einsum whose first operand is the weight, e.g. ``F D, T D -> T F``.
+
+    Every row of W is one dot product; all rows are independent.
+    """
+    letters = equation.split(",")[0]
+    weight = b.weight(f"{id}.weight", letters, name=f"W_{out}", says="Learned; the same for every token.")
+    return project_with(b, x, weight, id=id, equation=equation, title=title, out=out, bias=bias, says=says)
+
+
+def project_with(
+    b: Builder, x: Value, weight: Value, *, id: str, equation: str, title: str, out: str, bias: bool = False, says: str = ""
+) -> Value:
+    """A projection by a weight that exists already: shared with another reader, or gathered by the router."""
+    with b.transform(
+        id,
+        "projection",
+        title,
+        equation=rf"{latex_name(out)} = W\,x" + (" + b" if bias else ""),
+        says=says or "Multiplies the vector by a learned matrix: one dot product for each row, all rows independent.",
+    ):
+        y = b.contract(equation, weight, x, out="" if bias else out)
+        if not bias:
+            return y
+        shift = b.weight(f"{id}.bias", " ".join(d for d in y.dims if d != "T"), name=f"b_{out}")
+        return b.add(y, shift, "+ bias", out)
+
+
+def residual_add(b: Builder, x: Value, update: Value) -> Value:
+    """x + update, the only way back onto the residual stream."""
+    with b.transform(
+        "residual",
+        "residual add",
+        "Residual add",
+        equation=r"x' = x + \Delta x",
+        says="Adds the section's result to the residual stream, which carries everything else past it unchanged.",
+    ):
+        return b.add(x, update, "add", "x′")
+
+
+def latex_name(name: str) -> str:
+    """A value's name as LaTeX: words upright, single letters as they are."""
+    return name if len(name) <= 2 else rf"\text{{{name}}}"

@@ -1,0 +1,91 @@
+"""Rotary position embedding: the coefficients, and the three operations that apply them. Su et al. 2021."""
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from tokenviz.architecture import Rope
+from tokenviz.builder import Builder
+from tokenviz.graph import Value
+from tokenviz.notation import ConfigError
+
+
+def inverse_frequencies(rope: Rope) -> Any:
+    """Radians per position for each pair of coordinates, [dims / 2], scaling applied."""
+    frequency = rope.theta ** -(np.arange(0, rope.dims, 2, dtype=np.float64) / rope.dims)
+    scaling = dict(rope.scaling)
+    kind = scaling.get("rope_type", "default")
+    if kind not in SCALINGS:
+        raise ConfigError(f"rope_type {kind!r} has no coefficients here; known: {', '.join(SCALINGS)}")
+    return SCALINGS[str(kind)](frequency, scaling)
+
+
+def _linear(frequency: Any, scaling: dict[str, Any]) -> Any:
+    return frequency / scaling["factor"]
+
+
+def _llama3(frequency: Any, scaling: dict[str, Any]) -> Any:
+    """Long waves are slowed by `factor`, short ones kept, those between blended (as Llama 3.1 was released)."""
+    low, high, factor = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["factor"]
+    turns = scaling["original_max_position_embeddings"] * frequency / (2 * pi)
+    smooth = np.clip((turns - low) / (high - low), 0, 1)
+    return (1 - smooth) * frequency / factor + smooth * frequency
+
+
+SCALINGS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "default": lambda frequency, _scaling: frequency,
+    "linear": _linear,
+    "llama3": _llama3,
+}
+
+
+def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
+    """Cosines and sines for the step's positions, each ``T rotated``; made once per block."""
+    if "coefficient.cos" in b.values:
+        return b.values["coefficient.cos"], b.values["coefficient.sin"]
+    position = b.input("position", "T", name="position", dtype="index", says="Positions of the new tokens.")
+
+    def table(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def rows(positions: Any) -> Any:
+            angle = np.multiply.outer(positions.astype(np.float64), inverse_frequencies(rope))
+            angle = np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1)
+            return function(angle).astype(np.float32)
+
+        return rows
+
+    cos = b.coefficients(position, table(np.cos), "T rotated", "cos")
+    sin = b.coefficients(position, table(np.sin), "T rotated", "sin")
+    return cos, sin
+
+
+def apply_rope(b: Builder, x: Value, rope: Rope, *, id: str, name: str) -> Value:
+    """Turn the first `rope.dims` coordinates of each head of x (``... H``) by the token's position."""
+    cos, sin = coefficients(b, rope)
+    whole = rope.dims == b.sizes["H"]
+    if whole:
+        (turning,) = b.split(x, "H", [(name, "rotated")])
+        rest = None
+    else:
+        turning, rest = b.split(x, "H", [(name, "rotated"), (f"{name} unturned", "passed")])
+    kind = "rotate_half" if rope.pairing == "half" else "rotate_pairs"
+    turned = b.wire(kind, (turning,), turning.dims, name=f"{name} turned by 90°", attrs={"axis": "rotated"})
+    with b.transform(
+        id,
+        "RoPE",
+        f"RoPE on {name}",
+        equation=rf"{name}' = {name} \odot \cos(p\theta) + \operatorname{{rot}}({name}) \odot \sin(p\theta)",
+        says="Turns pairs of coordinates by an angle that grows with the position, so that dot products see distance.",
+    ):
+        first = b.multiply(turning, cos, "× cos")
+        second = b.multiply(turned, sin, "rotated × sin")
+        done = b.add(first, second, "add", f"{name}′")
+    dims = " ".join(x.dims)
+    if rest is None:
+        return b.wire("slice", (done,), x.dims, name=f"{name}′", attrs=_rename("rotated", x))
+    return b.concat((done, rest), dims, "H", f"{name}′")
+
+
+def _rename(axis: str, like: Value) -> dict[str, object]:
+    return {"axis": axis, "start": 0, "stop": None, "shape": like.shape}

@@ -1,0 +1,53 @@
+"""Architecture + Scenario -> DecodeStep: each distinct section is traced once, every layer refers to its trace."""
+
+from functools import lru_cache
+
+from tokenviz.architecture import Architecture, Section
+from tokenviz.builder import Builder
+from tokenviz.graph import Block, BlockRef, DecodeStep
+from tokenviz.recipes import RECIPES, ends
+from tokenviz.recipes.linear import residual_add
+from tokenviz.recipes.norm import rms_norm
+from tokenviz.scenario import Scenario
+
+
+def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
+    """The dependency graph of one step. Cost grows with the distinct sections, not with the layers."""
+    lookup, output = ends.lookup(architecture, scenario), ends.output(architecture, scenario)
+    blocks = {lookup.key: lookup}
+    sequence = [BlockRef(lookup.key, None, "lookup")]
+    keys: dict[tuple[Section, bool], str] = {}
+    for index, layer in enumerate(architecture.layers):
+        for section in layer.sections:
+            looked_up = len(sequence) == 1
+            key = keys.get((section, looked_up))
+            if key is None:
+                block = trace_section(section, scenario, architecture.d_model, looked_up, len(keys))
+                key = keys[section, looked_up] = block.key
+                blocks[key] = block
+            sequence.append(BlockRef(key, index, section.name))
+    blocks[output.key] = output
+    sequence.append(BlockRef(output.key, None, "output"))
+    return DecodeStep(blocks, tuple(sequence), scenario.positions, scenario.context)
+
+
+def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up: bool, number: int) -> Block:
+    """One residual update. `looked_up` means that the normalised input came with the embedding row."""
+    recipe = RECIPES[type(section.body)]
+    b = Builder({"T": scenario.positions, "D": d_model, **recipe.sizes(section.body, scenario)})
+    x = b.input("residual", "T D", name="x", says="The residual stream.")
+    if looked_up:
+        hidden = b.input("normalised", "T D", name="x̂", says="The normalised twin of the embedding row.")
+    else:
+        hidden = rms_norm(b, x, section.norm, id="norm")
+    update = recipe.trace(b, hidden, section.body, scenario)
+    return b.build(
+        key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says,
+        outputs={"residual": residual_add(b, x, update)},
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def traced(architecture: Architecture, scenario: Scenario) -> DecodeStep:
+    """`trace`, remembered for the last few questions; steps are frozen, so sharing one is safe."""
+    return trace(architecture, scenario)

@@ -1,0 +1,101 @@
+"""Rearrangements: how numpy splits, joins, repeats and picks values.
+
+None of them computes anything in the step, so none is an operation and none takes time. `fold` is the one that runs
+arithmetic, once, on weights, before any token arrives.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+Array = Any
+Dims = tuple[str, ...]
+Lower = Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Callable[..., Array]]
+
+
+def _slice(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    index = (slice(None),) * operands[0].index(attrs["axis"]) + (slice(attrs["start"], attrs["stop"]),)
+    shape = attrs["shape"]  # -1 where the extent depends on the context
+    return lambda a: a[index].reshape(shape)
+
+
+def _take(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    index = (slice(None),) * operands[0].index(attrs["axis"]) + (attrs["index"],)
+    return lambda a: a[index]
+
+
+def _stack(_operands: Sequence[Dims], result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = result.index(attrs["axis"])
+    return lambda *parts: np.stack(parts, axis=axis)
+
+
+def _concat(_operands: Sequence[Dims], result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = result.index(attrs["axis"])
+    return lambda *parts: np.concatenate(parts, axis=axis)
+
+
+def _repeat(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis, times = operands[0].index(attrs["axis"]), attrs["times"]
+    return lambda a: np.repeat(a, times, axis=axis)
+
+
+def _rotate_half(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = operands[0].index(attrs["axis"])
+    lead = (slice(None),) * axis
+
+    def run(a: Array) -> Array:
+        half = a.shape[axis] // 2
+        return np.concatenate((-a[(*lead, slice(half, None))], a[(*lead, slice(0, half))]), axis=axis)
+
+    return run
+
+
+def _rotate_pairs(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = operands[0].index(attrs["axis"])
+    lead = (slice(None),) * axis
+
+    def run(a: Array) -> Array:
+        out = np.empty_like(a)
+        out[(*lead, slice(0, None, 2))] = -a[(*lead, slice(1, None, 2))]
+        out[(*lead, slice(1, None, 2))] = a[(*lead, slice(0, None, 2))]
+        return out
+
+    return run
+
+
+def _gather(_operands: Sequence[Dims], _result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    return lambda table, index: table[index]
+
+
+def _windows(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    taps = attrs["taps"]
+    return lambda a: np.lib.stride_tricks.sliding_window_view(a, taps, axis=0).swapaxes(1, 2)
+
+
+def _positions(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    table: Callable[..., Array] = attrs["table"]
+    return table
+
+
+def _fold(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    compute: Callable[..., Array] = attrs["compute"]
+    return compute
+
+
+WIRES: Mapping[str, Lower] = MappingProxyType(
+    {
+        "slice": _slice,
+        "take": _take,
+        "stack": _stack,
+        "concat": _concat,
+        "repeat": _repeat,
+        "rotate_half": _rotate_half,
+        "rotate_pairs": _rotate_pairs,
+        "gather": _gather,
+        "windows": _windows,
+        "positions": _positions,
+        "fold": _fold,
+    }
+)
