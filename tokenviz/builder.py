@@ -214,7 +214,7 @@ class Builder:
             lifetime = next(x for x in (Lifetime.STATE, Lifetime.EPHEMERAL, Lifetime.STATIC) if x in lifetimes)
         roots = tuple(dict.fromkeys(r for v in operands for r in v.roots))
         value_id = self._fresh(f"{first.id}~{kind}")
-        value = self._value(value_id, name or first.name, dims, lifetime, role or first.role, first.dtype, roots=roots)
+        value = self._value(value_id, name or first.name, dims, lifetime, role or Role.VIEW, first.dtype, roots=roots)
         self.program.append(Wire(value_id, kind, tuple(v.id for v in operands), value_id, attrs or {}))
         return value
 
@@ -271,11 +271,11 @@ class Builder:
 
     # ---------------------------------------------------------------- finishing
 
-    def build(self, *, key: str, kind: str, title: str, says: str, outputs: Mapping[str, Value]) -> Block:
+    def build(self, *, key: str, kind: str, title: str, says: str, spec: object, outputs: Mapping[str, Value]) -> Block:
         """Freeze and check the block."""
         return check(
             Block(
-                key=key, kind=kind, title=title, says=says, values=self.values, transforms=tuple(self.transforms),
+                key=key, kind=kind, title=title, says=says, spec=spec, values=self.values, transforms=tuple(self.transforms),
                 program=tuple(self.program), states=tuple(self.states), inputs=self.inputs,
                 outputs={port: v.id for port, v in outputs.items()}, sizes=self.sizes,
             )  # fmt: skip

@@ -39,6 +39,7 @@ class Role(StrEnum):
     FOLDED = "folded"  # computed once from weights, before any token
     COEFFICIENT = "coefficient"  # a table indexed by position, such as RoPE's cosines
     STATE = "state"  # read from, or written for, another token
+    VIEW = "view"  # a rearrangement of other values
     INPUT = "input"  # enters the block from outside
     ACTIVATION = "activation"  # the result of an operation
     PRODUCT = "product"  # the products of a contraction, summed by the next op and never stored
@@ -161,6 +162,7 @@ class Block:
     kind: str
     title: str
     says: str
+    spec: object  # what it was traced from; equal specs make equal mathematics
     values: Mapping[str, Value]
     transforms: tuple[Transform, ...]
     program: tuple[Op | Wire, ...]

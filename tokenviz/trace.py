@@ -42,7 +42,7 @@ def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up:
         hidden = rms_norm(b, x, section.norm, id="norm")
     update = recipe.trace(b, hidden, section.body, scenario)
     return b.build(
-        key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says,
+        key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says, spec=section,
         outputs={"residual": residual_add(b, x, update)},
     )  # fmt: skip
 

@@ -51,7 +51,7 @@ def lookup(architecture: Architecture, scenario: Scenario) -> Block:
         rows = b.op("fan_out", rows, dims=rows.dims, label="fan out", out="x, x̂")
     x, normalised = b.take(rows, "pair", 0), b.take(rows, "pair", 1)
     return b.build(
-        key="lookup", kind="lookup", title="Lookup", says="From a token id to the residual stream.",
+        key="lookup", kind="lookup", title="Lookup", spec=first, says="From a token id to the residual stream.",
         outputs={"residual": x, "normalised": normalised},
     )  # fmt: skip
 
@@ -81,6 +81,6 @@ def output(architecture: Architecture, scenario: Scenario) -> Block:
                 "argmax", logits, dims=("T",), label="argmax", out="id", dtype="index", attrs={"over": "V"}
             )
     return b.build(
-        key=f"output.{scenario.output}", kind="output", title="Output scores",
+        key=f"output.{scenario.output}", kind="output", title="Output scores", spec=architecture.final_norm,
         says="From the residual stream to the next token.", outputs=outputs,
     )  # fmt: skip

@@ -1,0 +1,5 @@
+"""``python -m tokenviz`` is the command line."""
+
+from tokenviz.cli import main
+
+raise SystemExit(main())

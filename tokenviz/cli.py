@@ -1,0 +1,122 @@
+"""The command line: the same analyses without a browser."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tokenviz.analysis import Analysis, analyze, report
+from tokenviz.catalog import Model, bundled_models, load_model, model_from_path, model_from_text
+from tokenviz.config import MAX_CONFIG_BYTES
+from tokenviz.notation import DTYPE_BITS, ScenarioError, TokenvizError
+from tokenviz.scenario import GATES, OUTPUTS
+
+
+class _Parser(argparse.ArgumentParser):
+    """One sentence on standard error for a wrong call."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ScenarioError(f"{message}; see `{self.prog} --help`")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 for bad input."""
+    try:
+        args = _parser().parse_args(argv)
+        run: Callable[[argparse.Namespace], None] = args.run
+        run(args)
+    except TokenvizError as error:
+        print(f"tokenviz: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="tokenviz", description="One decode step of a language model, counted.")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    models = commands.add_parser("models", help="names of the bundled configs, one a line")
+    models.set_defaults(run=_models)
+    _add_analyze(commands)
+    return parser
+
+
+def _add_analyze(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    sub = commands.add_parser("analyze", help="operations, depth, arithmetic and bytes of one token")
+    sub.add_argument("model", metavar="MODEL", help="a bundled name, the path of a config.json, or - for standard input")
+    sub.add_argument("--context", type=_whole, metavar="N", help="cached positions (default 1000000)")
+    sub.add_argument("--positions", type=_whole, metavar="T", help="new tokens at once (default 1)")
+    sub.add_argument("--rate", type=_number, metavar="R", help="tokens per second (default 100)")
+    sub.add_argument("--output", choices=OUTPUTS, help="end at probabilities or at the best token (default softmax)")
+    sub.add_argument("--weights", choices=tuple(DTYPE_BITS), help="precision of the weights (default: the model's own)")
+    sub.add_argument("--gate", choices=GATES, help="how the attention output gate is read")
+    sub.add_argument("--json", action="store_true", help="print one JSON object")
+    sub.set_defaults(run=_analyze)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _models(_args: argparse.Namespace) -> None:
+    print("\n".join(bundled_models()))
+
+
+def find_model(name: str) -> Model:
+    """A model by bundled name, path, or ``-`` for standard input."""
+    if name == "-":
+        return model_from_text(sys.stdin.buffer.read(MAX_CONFIG_BYTES + 1), "standard input")
+    if name.lower() in bundled_models():
+        return load_model(name)
+    path = Path(name)
+    if path.suffix == ".json" or path.exists():
+        return model_from_path(path)
+    return load_model(name)
+
+
+def _analyze(args: argparse.Namespace) -> None:
+    model = find_model(args.model)
+    scenario = model.scenario(
+        context=args.context, positions=args.positions, tokens_per_s=args.rate, output=args.output,
+        weights=args.weights, gate=args.gate,
+    )  # fmt: skip
+    analysis = analyze(model, scenario)
+    if args.json:
+        print(json.dumps(report(analysis), indent=2, ensure_ascii=False))
+    else:
+        print(_summary(analysis))
+
+
+def _summary(a: Analysis) -> str:
+    rows = [
+        ("operations per token", f"{a.summary.operations:,}"),
+        ("critical path", f"{a.summary.critical_path:,}"),
+        ("peak parallelism", f"{a.summary.peak_parallelism:,}"),
+        ("average parallelism", f"{a.summary.average_parallelism:.2f}"),
+        ("MACs per token", f"{a.arithmetic['mac']:,}"),
+        ("exponentials", f"{sum(a.exponentials.values()):,}"),
+        ("parameters, total", f"{a.parameters.total:,}"),
+        ("parameters, active", f"{a.parameters.active:,}"),
+        ("bytes per token", f"{a.traffic.total:,}"),
+        ("  active weights", f"{a.traffic.weights:,}"),
+        ("  K/V read", f"{a.traffic.kv_read:,}"),
+        ("bytes per second", f"{a.traffic.total * a.scenario.tokens_per_s:,.0f}"),
+    ]
+    head = f"{a.model.name}: one token after {a.scenario.context:,} cached positions, weights {a.scenario.weights}"
+    notes = [f"note: {sentence}" for sentence in a.assumptions]
+    if a.model.architecture.unread_keys:
+        notes.append(f"note: these keys were not read, so counts may not be exact: {', '.join(a.model.architecture.unread_keys)}")
+    return "\n".join([head, *(f"  {name:<22}{value:>24}" for name, value in rows), *notes])

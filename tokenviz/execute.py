@@ -1,0 +1,198 @@
+"""Run a traced step on real arrays: the proof that the graph is right.
+
+`bind` joins a step with weights once (folding what depends on weights alone); `execute` then runs it for a token. The
+same bound model serves every context length, since no operation depends on how many positions are cached.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokenviz.graph import Block, BlockRef, DecodeStep, Op, StateKind, Value, Wire
+from tokenviz.notation import TokenvizError
+from tokenviz.primitives import primitive
+from tokenviz.wires import WIRES
+
+Array = NDArray[Any]
+Weights = Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What is kept between tokens: how many positions are cached, and one array for each state of each layer."""
+
+    position: int
+    arrays: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step of a block's plan: a function, where its operands lie, where its results go."""
+
+    run: Callable[..., Any]
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A block compiled to slots: constants and weights are filled once, the rest for every token."""
+
+    slots: Mapping[str, int]
+    constants: tuple[tuple[int, float], ...]
+    prepare: tuple[Instruction, ...]  # depends on weights alone
+    steps: tuple[Instruction, ...]
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A step joined with weights."""
+
+    step: DecodeStep
+    plans: Mapping[str, Plan]
+    templates: tuple[tuple[Any, ...], ...]  # for each place of the sequence, its slots with weights filled in
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What one step yields. `logits` is T V; `probabilities` or `token` as the step's output asks for."""
+
+    logits: Array
+    probabilities: Array | None
+    token: Array | None
+    state: State
+    recorded: tuple[tuple[Any, ...], ...]
+    bound: Bound
+
+    def value(self, place: int, value_id: str) -> Any:
+        """A recorded value at place number `place` of the sequence (needs ``record=True``)."""
+        block = self.bound.step.sequence[place].block
+        return self.recorded[place][self.bound.plans[block].slots[value_id]]
+
+
+@lru_cache(maxsize=256)
+def compile_block(block: Block) -> Plan:
+    """Turn a block's program into instructions over numbered slots."""
+    slots = {v: i for i, v in enumerate(block.values)}
+    constants: list[tuple[int, float]] = []
+
+    def slot(operand: str | float) -> int:
+        if isinstance(operand, str):
+            return slots[operand]
+        constants.append((len(slots) + len(constants), operand))
+        return constants[-1][0]
+
+    prepare, steps = [], []
+    for item in block.program:
+        lowered = _lower(block, item)
+        results = (item.result,) if isinstance(item, Wire) else item.results
+        instruction = Instruction(lowered, tuple(slot(o) for o in item.operands), tuple(slots[r] for r in results))
+        ahead = isinstance(item, Wire) and item.kind == "fold"
+        (prepare if ahead else steps).append(instruction)
+    return Plan(MappingProxyType(slots), tuple(constants), tuple(prepare), tuple(steps), len(slots) + len(constants))
+
+
+def _lower(block: Block, item: Op | Wire) -> Callable[..., Any]:
+    dims = [block.values[o].dims if isinstance(o, str) else () for o in item.operands]
+    if isinstance(item, Wire):
+        return WIRES[item.kind](dims, block.values[item.result].dims, item.attrs)
+    return primitive(item.primitive).lower(dims, block.values[item.result].dims, item.attrs)
+
+
+def _run(instructions: Sequence[Instruction], env: list[Any]) -> None:
+    for i in instructions:
+        made = i.run(*[env[o] for o in i.operands])
+        if len(i.results) == 1:
+            env[i.results[0]] = made
+        else:
+            for slot, value in zip(i.results, made, strict=True):
+                env[slot] = value
+
+
+def weight_name(ref: BlockRef, weight: Value) -> str:
+    """The name under which `bind` looks a weight up: its scope, or its place and id (``layers.3.mixer.q.weight``)."""
+    return weight.scope or f"{ref.name}.{weight.id}"
+
+
+def weight_shapes(step: DecodeStep) -> dict[str, tuple[int, ...]]:
+    """Name -> shape of every weight that a step reads."""
+    return {weight_name(ref, w): w.shape for ref in step.sequence for w in step.blocks[ref.block].weights}
+
+
+def bind(step: DecodeStep, weights: Weights) -> Bound:
+    """Join a step with its weights; a missing or misshapen weight is named."""
+    plans = {key: compile_block(block) for key, block in step.blocks.items()}
+    templates = []
+    for ref in step.sequence:
+        block, plan = step.blocks[ref.block], plans[ref.block]
+        env: list[Any] = [None] * plan.width
+        for slot, constant in plan.constants:
+            env[slot] = constant
+        for weight in block.weights:
+            env[plan.slots[weight.id]] = _weight(weights, weight_name(ref, weight), weight)
+        _run(plan.prepare, env)
+        templates.append(tuple(env))
+    return Bound(step, plans, tuple(templates))
+
+
+def _weight(weights: Weights, name: str, weight: Value) -> Array:
+    if name not in weights:
+        raise TokenvizError(f"the weights have no {name!r}; the model needs one of shape {list(weight.shape)}")
+    array = weights[name]
+    if array.shape != weight.shape:
+        raise TokenvizError(f"weight {name!r} has shape {list(array.shape)}; the model needs {list(weight.shape)}")
+    return array
+
+
+def initial_state(step: DecodeStep) -> State:
+    """Nothing cached: empty caches, zero recurrent and convolution state."""
+    arrays = {}
+    for ref in step.sequence:
+        block = step.blocks[ref.block]
+        for state in block.states:
+            read = block.values[state.read]
+            growing = state.kind in (StateKind.GROWING, StateKind.WINDOW)
+            shape = (0, *read.shape[1:]) if growing else read.shape
+            arrays[f"{ref.name}.{state.id}"] = np.zeros(shape, dtype=np.float32)
+    return State(0, MappingProxyType(arrays))
+
+
+def execute(
+    step: DecodeStep | Bound, weights: Weights | None, state: State, token: int | Sequence[int] | Array, *, record: bool = False
+) -> Result:
+    """Run one step: `token` holds the ids of its T new positions. Pass a `Bound` (and None) to reuse the binding.
+
+    With `record`, every value of every block is kept for `Result.value`.
+    """
+    bound = step if isinstance(step, Bound) else bind(step, weights or {})
+    step = bound.step
+    tokens = np.atleast_1d(np.asarray(token, dtype=np.int64))
+    if tokens.shape != (step.positions,):
+        raise TokenvizError(f"the step was traced for {step.positions} new positions, {tokens.size} tokens were given")
+    ports: dict[str, Any] = {"token": tokens, "position": np.arange(state.position, state.position + len(tokens))}
+    arrays, recorded = {}, []
+    with np.errstate(over="ignore"):  # exp of a very negative gate overflows to inf, its reciprocal is the right 0
+        for ref, template in zip(step.sequence, bound.templates, strict=True):
+            block, plan = step.blocks[ref.block], bound.plans[ref.block]
+            env = list(template)
+            for port, value in block.inputs.items():
+                env[plan.slots[value]] = ports[port]
+            for kept in block.states:
+                env[plan.slots[kept.read]] = state.arrays[f"{ref.name}.{kept.id}"]
+            _run(plan.steps, env)
+            for kept in block.states:
+                arrays[f"{ref.name}.{kept.id}"] = env[plan.slots[kept.written]]
+            for port, value in block.outputs.items():
+                ports[port] = env[plan.slots[value]]
+            if record:
+                recorded.append(tuple(env))
+    after = State(state.position + len(tokens), MappingProxyType(arrays))
+    return Result(ports["logits"], ports.get("probabilities"), ports.get("token"), after, tuple(recorded), bound)
+
+
