@@ -10,7 +10,17 @@ from functools import lru_cache
 from typing import Any
 
 from tokenviz.graph import (
-    Block, Lifetime, Op, Operand, Role, State, StateKind, Transform, Value, Wire, check,
+    Block,
+    Lifetime,
+    Op,
+    Operand,
+    Role,
+    State,
+    StateKind,
+    Transform,
+    Value,
+    Wire,
+    check,
 )  # fmt: skip
 from tokenviz.notation import GraphError, size
 from tokenviz.primitives import Sizes, primitive
@@ -146,7 +156,13 @@ class Builder:
     # ---------------------------------------------------------------- contractions: MAC pairs
 
     def contract(
-        self, equation: str, a: Value, b: Value, *, labels: tuple[str, str] = ("products", "sum each row"), out: str = ""
+        self,
+        equation: str,
+        a: Value,
+        b: Value,
+        *,
+        labels: tuple[str, str] = ("products", "sum each row"),
+        out: str = "",
     ) -> Value:
         """An einsum of two operands as its two operations: the products, then the sum of each row."""
         dims_a, dims_b, dims_out = parse_equation(equation)
@@ -181,15 +197,21 @@ class Builder:
     def append(self, kept: Value, new: Value, dims: str, axis: str, *, label: str, keep: int | None = None) -> Value:
         """Put new entries behind the kept ones along `axis`; keep the last `keep` of them."""
         where = _dims(dims).index(axis)
-        return self.op("append", kept, new, dims=_dims(dims), label=label, dtype=kept.dtype, attrs={"axis": where, "keep": keep})
+        return self.op(
+            "append", kept, new, dims=_dims(dims), label=label, dtype=kept.dtype, attrs={"axis": where, "keep": keep}
+        )
 
     def save(self, kept: Value, new: Value, kind: StateKind, *, name: str, label: str, says: str = "") -> Value:
         """Write a fixed-size state back in place."""
-        written = self.op("save", new, dims=new.dims, label=label, lifetime=Lifetime.STATE, role=Role.STATE, dtype=kept.dtype)
+        written = self.op(
+            "save", new, dims=new.dims, label=label, lifetime=Lifetime.STATE, role=Role.STATE, dtype=kept.dtype
+        )
         self.states.append(State(kept.id, name, kind, kept.id, written.id, kept.size, None, says))
         return written
 
-    def store(self, kept: Value, new: Value, axis: str, *, name: str, label: str, window: int | None, says: str = "") -> Value:
+    def store(
+        self, kept: Value, new: Value, axis: str, *, name: str, label: str, window: int | None, says: str = ""
+    ) -> Value:
         """Append new positions to a cache; with a window only the last ``window - 1`` stay."""
         where = kept.dims.index(axis)
         keep = None if window is None else window - 1
@@ -258,14 +280,20 @@ class Builder:
         dims = (*index.dims, *(d for d in table.dims if d != axis))
         return self.wire("gather", (table, index), dims, lifetime=table.lifetime)
 
-    def fold(self, compute: Callable[..., Any], operands: Sequence[Value], name: str, dims: Dims | None = None) -> Value:
+    def fold(
+        self, compute: Callable[..., Any], operands: Sequence[Value], name: str, dims: Dims | None = None
+    ) -> Value:
         """A function of weights that is computed once, before any token."""
-        return self.wire("fold", operands, dims or operands[0].dims, name=name, attrs={"compute": compute}, role=Role.FOLDED)
+        return self.wire(
+            "fold", operands, dims or operands[0].dims, name=name, attrs={"compute": compute}, role=Role.FOLDED
+        )
 
     def coefficients(self, position: Value, table: Callable[..., Any], dims: str, name: str) -> Value:
         """Rows of a static table that the token's position selects, such as RoPE's cosines."""
         value_id = self._fresh(f"coefficient.{name}")
-        value = self._value(value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient", roots=(value_id,))
+        value = self._value(
+            value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient", roots=(value_id,)
+        )
         self.program.append(Wire(value_id, "positions", (position.id,), value_id, {"table": table}))
         return value
 
@@ -275,9 +303,18 @@ class Builder:
         """Freeze and check the block."""
         return check(
             Block(
-                key=key, kind=kind, title=title, says=says, spec=spec, values=self.values, transforms=tuple(self.transforms),
-                program=tuple(self.program), states=tuple(self.states), inputs=self.inputs,
-                outputs={port: v.id for port, v in outputs.items()}, sizes=self.sizes,
+                key=key,
+                kind=kind,
+                title=title,
+                says=says,
+                spec=spec,
+                values=self.values,
+                transforms=tuple(self.transforms),
+                program=tuple(self.program),
+                states=tuple(self.states),
+                inputs=self.inputs,
+                outputs={port: v.id for port, v in outputs.items()},
+                sizes=self.sizes,
             )  # fmt: skip
         )
 

@@ -90,8 +90,12 @@ def model_from_path(path: Path) -> Model:
     """A model from a config.json on disk."""
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise ConfigError(f"{path} has {path.stat().st_size:,} bytes; a config.json has at most {MAX_CONFIG_BYTES:,}")
+            raise ConfigError(
+                f"{path} has {path.stat().st_size:,} bytes; a config.json has at most {MAX_CONFIG_BYTES:,}"
+            )
         text = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read ({error.strerror}); give a bundled name or the path of a config.json") from None
+        raise ConfigError(
+            f"{path} cannot be read ({error.strerror}); give a bundled name or the path of a config.json"
+        ) from None
     return model_from_text(text, path.stem)

@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_analyze(commands: "argparse._SubParsersAction[_Parser]") -> None:
     sub = commands.add_parser("analyze", help="operations, depth, arithmetic and bytes of one token")
-    sub.add_argument("model", metavar="MODEL", help="a bundled name, the path of a config.json, or - for standard input")
+    sub.add_argument(
+        "model", metavar="MODEL", help="a bundled name, the path of a config.json, or - for standard input"
+    )
     sub.add_argument("--context", type=_whole, metavar="N", help="cached positions (default 1000000)")
     sub.add_argument("--positions", type=_whole, metavar="T", help="new tokens at once (default 1)")
     sub.add_argument("--rate", type=_number, metavar="R", help="tokens per second (default 100)")
@@ -118,5 +120,7 @@ def _summary(a: Analysis) -> str:
     head = f"{a.model.name}: one token after {a.scenario.context:,} cached positions, weights {a.scenario.weights}"
     notes = [f"note: {sentence}" for sentence in a.assumptions]
     if a.model.architecture.unread_keys:
-        notes.append(f"note: these keys were not read, so counts may not be exact: {', '.join(a.model.architecture.unread_keys)}")
+        notes.append(
+            f"note: these keys were not read, so counts may not be exact: {', '.join(a.model.architecture.unread_keys)}"
+        )
     return "\n".join([head, *(f"  {name:<22}{value:>24}" for name, value in rows), *notes])

@@ -99,7 +99,9 @@ class Reader:
         """Whether a key is present and not null; does not count as reading it."""
         return self.data.get(key) is not None or self.outer.get(key) is not None
 
-    def integer(self, *keys: str, default: int | None = None, low: int = 1, high: int = 1_000_000, why: str = "") -> int:
+    def integer(
+        self, *keys: str, default: int | None = None, low: int = 1, high: int = 1_000_000, why: str = ""
+    ) -> int:
         """A whole number from `low` to `high`; a default that is used is listed among the assumptions."""
         value = self._or_default(keys, default, why)
         if isinstance(value, bool) or not isinstance(value, int):

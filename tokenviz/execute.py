@@ -164,7 +164,12 @@ def initial_state(step: DecodeStep) -> State:
 
 
 def execute(
-    step: DecodeStep | Bound, weights: Weights | None, state: State, token: int | Sequence[int] | Array, *, record: bool = False
+    step: DecodeStep | Bound,
+    weights: Weights | None,
+    state: State,
+    token: int | Sequence[int] | Array,
+    *,
+    record: bool = False,
 ) -> Result:
     """Run one step: `token` holds the ids of its T new positions. Pass a `Bound` (and None) to reuse the binding.
 
@@ -194,5 +199,3 @@ def execute(
                 recorded.append(tuple(env))
     after = State(state.position + len(tokens), MappingProxyType(arrays))
     return Result(ports["logits"], ports.get("probabilities"), ports.get("token"), after, tuple(recorded), bound)
-
-

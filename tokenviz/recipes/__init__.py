@@ -31,7 +31,9 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
         GatedDeltaNet: Recipe(
             "deltanet", "DeltaNet", "Reads and corrects a fixed-size memory.", gated_delta.sizes, gated_delta.trace
         ),
-        GQA: Recipe("attention", "Attention", "Compares the token with every earlier one.", attention.sizes, attention.trace),
+        GQA: Recipe(
+            "attention", "Attention", "Compares the token with every earlier one.", attention.sizes, attention.trace
+        ),
         DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.dense_sizes, ffn.dense),
         MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", ffn.moe_sizes, ffn.moe),
     }

@@ -36,7 +36,9 @@ def gated_unit(b: Builder, gate: Value, up: Value, name: str, *, id: str) -> Val
         id,
         "gated unit",
         "SwiGLU" if name in ("silu", "swish") else f"{name} gate",
-        equation=r"h = \frac{g}{1 + e^{-g}} \odot u" if name in ("silu", "swish") else rf"h = \text{{{name}}}(g) \odot u",
+        equation=r"h = \frac{g}{1 + e^{-g}} \odot u"
+        if name in ("silu", "swish")
+        else rf"h = \text{{{name}}}(g) \odot u",
         says="Lets each coordinate of the up projection through by how strongly its gate asks for it.",
     ):
         return b.multiply(activation(name)(b, gate, "× gate"), up, "× up", "h")

@@ -51,7 +51,9 @@ def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
 def cached(b: Builder, new: Value, name: str, spec: GQA) -> Value:
     """All keys (or values) that the token attends to, ``S K H``; storing the new ones happens beside that."""
     word = "key" if name == "K" else "value"
-    past = b.state(f"{name}_cache", "cached K H", name=f"{name} cache", dtype="kv", says=f"The {word} vectors of earlier tokens.")
+    past = b.state(
+        f"{name}_cache", "cached K H", name=f"{name} cache", dtype="kv", says=f"The {word} vectors of earlier tokens."
+    )
     with b.transform(
         f"{name}_append",
         f"{name} append",
@@ -132,5 +134,3 @@ def gated(b: Builder, mixed: Value, gate: Value, activation: str) -> Value:
         says="Multiplies the attention output by its gate, coordinate by coordinate.",
     ):
         return b.multiply(mixed, opened, "multiply", "o′")
-
-

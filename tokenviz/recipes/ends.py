@@ -47,7 +47,9 @@ def lookup(architecture: Architecture, scenario: Scenario) -> Block:
         equation=r"(x, \hat{x}) = (E_{\text{id}}, \hat{E}_{\text{id}})",
         says="Fetches the token's row and the same row already normalised, stored side by side.",
     ):
-        rows = b.op("lookup", token, table, twin, dims=("T", "pair", "D"), label="look up row pair", attrs={"stacked": True})
+        rows = b.op(
+            "lookup", token, table, twin, dims=("T", "pair", "D"), label="look up row pair", attrs={"stacked": True}
+        )
         rows = b.op("fan_out", rows, dims=rows.dims, label="fan out", out="x, x̂")
     x, normalised = b.take(rows, "pair", 0), b.take(rows, "pair", 1)
     return b.build(

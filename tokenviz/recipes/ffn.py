@@ -21,7 +21,9 @@ def dense(b: Builder, x: Value, spec: DenseFFN, _scenario: Scenario) -> Value:
     gate = projection(b, x, id="gate", equation="F D, T D -> T F", title="Gate projection", out="g", bias=spec.bias)
     up = projection(b, x, id="up", equation="F D, T D -> T F", title="Up projection", out="u", bias=spec.bias)
     hidden = gated_unit(b, gate, up, spec.activation, id="act")
-    return projection(b, hidden, id="down", equation="D F, T F -> T D", title="Down projection", out="Δx", bias=spec.bias)
+    return projection(
+        b, hidden, id="down", equation="D F, T F -> T D", title="Down projection", out="Δx", bias=spec.bias
+    )
 
 
 def moe_sizes(spec: MoE, scenario: Scenario) -> Mapping[str, int]:
@@ -49,7 +51,9 @@ def route(b: Builder, probabilities: Value, spec: MoE) -> tuple[Value, Value]:
         "top_k",
         "top-k",
         f"Top {spec.per_token} of {spec.experts}",
-        equation=r"w_e = \frac{p_e}{\sum_{i \in \text{top}\,k} p_i}" if spec.renormalise else r"w_e = p_e,\; e \in \text{top}\,k",
+        equation=r"w_e = \frac{p_e}{\sum_{i \in \text{top}\,k} p_i}"
+        if spec.renormalise
+        else r"w_e = p_e,\; e \in \text{top}\,k",
         says="Picks the experts with the highest scores; nothing routed can start before.",
     ):
         top, chosen = b.top_k(probabilities, "X", "E", label="select")
@@ -60,7 +64,9 @@ def route(b: Builder, probabilities: Value, spec: MoE) -> tuple[Value, Value]:
 
 def routed(b: Builder, x: Value, chosen: Value, id: str, letters: str, equation: str, out: str) -> Value:
     """One projection of the chosen experts, side by side."""
-    table = b.weight(f"{id}.weight", letters, name=f"W_{out}", says="One matrix for each expert; only the chosen are read.")
+    table = b.weight(
+        f"{id}.weight", letters, name=f"W_{out}", says="One matrix for each expert; only the chosen are read."
+    )
     title = {"gate": "Routed gate", "up": "Routed up", "down": "Routed down"}[id]
     return project_with(b, x, b.gather(table, chosen, "E"), id=id, equation=equation, title=title, out=out,
                         says="The same projection in each chosen expert; experts do not wait for each other.")  # fmt: skip
@@ -70,7 +76,9 @@ def shared_up(b: Builder, x: Value, spec: SharedExpert) -> tuple[Value, Value, V
     """What the shared expert computes from x at once: gate, up and, when gated, its one score."""
     score = None
     if spec.gated:
-        score = projection(b, x, id="shared_score", equation="one D, T D -> T one", title="Shared-expert score", out="s")
+        score = projection(
+            b, x, id="shared_score", equation="one D, T D -> T one", title="Shared-expert score", out="s"
+        )
     gate = projection(b, x, id="shared_gate", equation="shared D, T D -> T shared", title="Shared gate", out="g_s")
     up = projection(b, x, id="shared_up", equation="shared D, T D -> T shared", title="Shared up", out="u_s")
     return gate, up, score

@@ -57,7 +57,9 @@ def trace(b: Builder, x: Value, spec: GatedDeltaNet, _scenario: Scenario) -> Val
 def causal_conv(b: Builder, x: Value) -> Value:
     """Depthwise convolution over the last C columns of x (``T channels``), then SiLU. No bias."""
     taps = b.weight("conv.weight", "channels C", name="w", says="The taps of each channel, newest last.")
-    window = b.state("conv_state", "kept channels", name="conv window", dtype="conv", says="The last inputs of each channel.")
+    window = b.state(
+        "conv_state", "kept channels", name="conv window", dtype="conv", says="The last inputs of each channel."
+    )
     with b.transform(
         "conv",
         "causal convolution",

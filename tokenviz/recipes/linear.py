@@ -17,7 +17,16 @@ def projection(
 
 
 def project_with(
-    b: Builder, x: Value, weight: Value, *, id: str, equation: str, title: str, out: str, bias: bool = False, says: str = ""
+    b: Builder,
+    x: Value,
+    weight: Value,
+    *,
+    id: str,
+    equation: str,
+    title: str,
+    out: str,
+    bias: bool = False,
+    says: str = "",
 ) -> Value:
     """A projection by a weight that exists already: shared with another reader, or gathered by the router."""
     with b.transform(

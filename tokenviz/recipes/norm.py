@@ -26,7 +26,9 @@ def gain_of(b: Builder, norm: RMSNorm, weight: Value) -> Value:
     return b.fold(one_plus, (weight,), f"1 + {weight.name}") if norm.zero_centred else weight
 
 
-def rms_norm(b: Builder, x: Value, norm: RMSNorm, *, id: str, over: str = "D", title: str = "RMSNorm", out: str = "x̂") -> Value:
+def rms_norm(
+    b: Builder, x: Value, norm: RMSNorm, *, id: str, over: str = "D", title: str = "RMSNorm", out: str = "x̂"
+) -> Value:
     """Scale x to unit root mean square along `over`, then by a learned gain. Zhang and Sennrich 2019."""
     gain = gain_of(b, norm, b.weight(f"{id}.weight", over, name="g", says="One learned gain for each coordinate."))
     with b.transform(

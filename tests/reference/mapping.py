@@ -1,0 +1,82 @@
+"""Reference state dict -> the names and shapes that `tokenviz.execute.bind` looks up.
+
+Only numpy: the fixtures and the live comparison share it.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def map_weights(
+    tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], *, gated_attention: bool
+) -> dict[str, np.ndarray]:
+    """Give every weight that a step needs its array, reshaped (never transposed) to our shape."""
+    return {name: _find(tensors, name, gated_attention).reshape(shape) for name, shape in shapes.items()}
+
+
+def _find(t: Arrays, name: str, gated: bool) -> np.ndarray:
+    if name == "embedding":
+        return t["model.embed_tokens.weight"]
+    if name == "head":
+        return t["lm_head.weight"]
+    if name == "output.norm.weight":
+        return t["model.norm.weight"]
+    _, index, section, rest = name.split(".", 3)
+    layer = f"model.layers.{index}."
+    if rest == "norm.weight":
+        return t[layer + ("input_layernorm.weight" if section == "mixer" else "post_attention_layernorm.weight")]
+    if section == "ffn":
+        return _ffn(t, layer, rest)
+    if layer + "linear_attn.A_log" in t:
+        return t[layer + DELTA[rest]]
+    return _attention(t, layer, rest, gated)
+
+
+DELTA = {
+    "qkv.weight": "linear_attn.in_proj_qkv.weight",
+    "z.weight": "linear_attn.in_proj_z.weight",
+    "b.weight": "linear_attn.in_proj_b.weight",
+    "a.weight": "linear_attn.in_proj_a.weight",
+    "conv.weight": "linear_attn.conv1d.weight",
+    "dt_bias": "linear_attn.dt_bias",
+    "A_log": "linear_attn.A_log",
+    "norm_out.weight": "linear_attn.norm.weight",
+    "out.weight": "linear_attn.out_proj.weight",
+}
+
+
+def _attention(t: Arrays, layer: str, rest: str, gated: bool) -> np.ndarray:
+    module = {"q": "q_proj", "gate": "q_proj", "k": "k_proj", "v": "v_proj", "out": "o_proj"}
+    head, _, kind = rest.partition(".")
+    if head in ("q_norm", "k_norm"):
+        return t[f"{layer}self_attn.{head}.weight"]
+    array = t[f"{layer}self_attn.{module[head]}.{kind}"]
+    if head not in ("q", "gate") or not gated:
+        return array
+    # q_proj holds, head by head, the rows of q and then the rows of its gate.
+    head_dim = t[f"{layer}self_attn.q_norm.weight"].shape[0]
+    pairs = array.reshape(-1, 2, head_dim, *array.shape[1:])
+    return np.ascontiguousarray(pairs[:, 0 if head == "q" else 1])
+
+
+def _ffn(t: Arrays, layer: str, rest: str) -> np.ndarray:
+    head, _, kind = rest.partition(".")
+    mlp = layer + "mlp."
+    if mlp + "experts.gate_up_proj" in t:
+        fused = t[mlp + "experts.gate_up_proj"]
+        half = fused.shape[1] // 2
+        table = {
+            "router": lambda: t[mlp + "gate.weight"],
+            "gate": lambda: fused[:, :half],
+            "up": lambda: fused[:, half:],
+            "down": lambda: t[mlp + "experts.down_proj"],
+            "shared_gate": lambda: t[mlp + "shared_expert.gate_proj.weight"],
+            "shared_up": lambda: t[mlp + "shared_expert.up_proj.weight"],
+            "shared_down": lambda: t[mlp + "shared_expert.down_proj.weight"],
+            "shared_score": lambda: t[mlp + "shared_expert_gate.weight"],
+        }
+        return table[head]()
+    return t[f"{mlp}{head}_proj.{kind}"]

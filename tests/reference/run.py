@@ -1,0 +1,68 @@
+"""Run a small random model of the reference implementation and write down everything that a step should reproduce."""
+
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from tests.reference.models import CONFIGS, PREFILL, STEPS
+
+
+def build(name: str, seed: int = 0) -> Any:
+    """A randomly initialised float32 model in evaluation mode; every parameter random, so that none hides."""
+    config = transformers.AutoConfig.for_model(**CONFIGS[name])
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config).float().eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            # Well-conditioned: matrices keep the size of what they multiply, gains stay near where they start.
+            noise *= 0.2 if parameter.ndim == 1 else parameter.shape[-1] ** -0.5
+            started_at_one = parameter.ndim == 1 and bool((parameter == 1).all())
+            parameter.copy_(noise + 1 if started_at_one else noise)
+        model.get_input_embeddings().weight.mul_(model.config.hidden_size**0.5)
+    return model
+
+
+def tensors(model: Any) -> dict[str, np.ndarray]:
+    """The model's unique parameters as float32 arrays, under the reference's names."""
+    return {k: v.detach().numpy() for k, v in model.state_dict().items()}
+
+
+def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """(weights, outputs): logits and cache after a prefill and after each of the decode steps that follow it."""
+    model = build(name, seed)
+    generator = torch.Generator().manual_seed(seed + 1)
+    prompt = torch.randint(0, model.config.vocab_size, (1, PREFILL), generator=generator)
+    out: dict[str, np.ndarray] = {"prompt": prompt[0].numpy()}
+    with torch.no_grad():
+        result = model(prompt, use_cache=True)
+        cache = result.past_key_values
+        out["prefill.logits"] = result.logits[0].numpy()
+        _snapshot(out, "prefill", cache)
+        greedy = []
+        for i in range(STEPS):
+            token = int(result.logits[0, -1].argmax())
+            greedy.append(token)
+            result = model(torch.tensor([[token]]), past_key_values=cache, use_cache=True)
+            out[f"step{i}.logits"] = result.logits[0, -1].numpy()
+        _snapshot(out, "last", cache)
+        greedy.append(int(result.logits[0, -1].argmax()))
+    out["greedy"] = np.array(greedy)
+    return tensors(model), out
+
+
+def _snapshot(out: dict[str, np.ndarray], when: str, cache: Any) -> None:
+    for i, layer in enumerate(cache.layers):
+        for field in ("keys", "values"):
+            value = getattr(layer, field, None)
+            if isinstance(value, torch.Tensor):
+                out[f"{when}.{i}.{field}"] = value[0].transpose(0, 1).clone().numpy()
+        for field in ("conv_states", "recurrent_states"):
+            value = getattr(layer, field, None)
+            if isinstance(value, dict):
+                value = value.get(0)
+            if isinstance(value, torch.Tensor):
+                out[f"{when}.{i}.{field}"] = value[0].clone().numpy()
