@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from tokenviz import ledger, schedule, traffic
+from tokenviz import ledger, schedule
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep
 from tokenviz.scenario import Scenario
 from tokenviz.trace import traced
-
-TITLES_JOIN = "+"
+from tokenviz.traffic import Kept, Parameters, Traffic, kept, parameters, traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,9 @@ class Analysis:
     layers: tuple[LayerKind, ...]
     arithmetic: Mapping[str, int]
     exponentials: Mapping[str, int]
-    parameters: traffic.Parameters
-    traffic: traffic.Traffic
-    kept: traffic.Kept
+    parameters: Parameters
+    traffic: Traffic
+    kept: Kept
     assumptions: tuple[str, ...]
 
 
@@ -44,8 +43,8 @@ def analyze(model: Model, scenario: Scenario) -> Analysis:
     step = traced(model.architecture, scenario)
     return Analysis(
         model, scenario, step, schedule.summarise(step), layer_kinds(step), ledger.arithmetic(step),
-        ledger.exponentials(step), traffic.parameters(step, model.architecture.tied), traffic.traffic(step, scenario),
-        traffic.kept(step, scenario), assumptions(model, scenario),
+        ledger.exponentials(step), parameters(step, model.architecture.tied), traffic(step, scenario),
+        kept(step, scenario), assumptions(model, scenario),
     )  # fmt: skip
 
 
@@ -70,7 +69,7 @@ def layer_kinds(step: DecodeStep) -> tuple[LayerKind, ...]:
 def _layer_kind(step: DecodeStep, keys: tuple[str, ...], count: int) -> LayerKind:
     blocks = [step.blocks[k] for k in keys]
     return LayerKind(
-        TITLES_JOIN.join(b.kind for b in blocks), count, sum(len(b.ops) for b in blocks),
+        "+".join(b.kind for b in blocks), count, sum(len(b.ops) for b in blocks),
         sum(schedule.schedule_block(b).depth for b in blocks),
     )  # fmt: skip
 

@@ -225,8 +225,10 @@ class Builder:
 
     # ---------------------------------------------------------------- rearrangements
 
-    def wire(self, kind: str, operands: Sequence[Value], dims: Dims, *, name: str = "", attrs: Mapping[str, Any] | None = None,
-             lifetime: Lifetime | None = None, role: Role | None = None) -> Value:  # fmt: skip
+    def wire(
+        self, kind: str, operands: Sequence[Value], dims: Dims, *, name: str = "",
+        attrs: Mapping[str, Any] | None = None, lifetime: Lifetime | None = None, role: Role | None = None,
+    ) -> Value:  # fmt: skip
         """Append a rearrangement of `kind`; the result's roots are those of its operands."""
         if kind not in WIRES:
             raise GraphError(f"no rule for rearrangement {kind!r}")
@@ -269,10 +271,7 @@ class Builder:
 
     def repeat(self, a: Value, axis: str, to: str) -> Value:
         """Let several heads share one: each entry of `axis` is read sizes[to] // sizes[axis] times, in order."""
-        if self._extent(axis) == self._extent(to):
-            times = 1
-        else:
-            times = self._extent(to) // self._extent(axis)
+        times = 1 if self._extent(axis) == self._extent(to) else self._extent(to) // self._extent(axis)
         return self.wire("repeat", (a,), _replace(a.dims, axis, to), attrs={"axis": axis, "times": times})
 
     def gather(self, table: Value, index: Value, axis: str) -> Value:
@@ -315,7 +314,7 @@ class Builder:
                 inputs=self.inputs,
                 outputs={port: v.id for port, v in outputs.items()},
                 sizes=self.sizes,
-            )  # fmt: skip
+            )
         )
 
     # ---------------------------------------------------------------- helpers

@@ -28,12 +28,12 @@ IRRELEVANT: Mapping[str, str] = MappingProxyType(
              "image_token_id", "video_token_id", "audio_token_id", "vision_start_token_id", "vision_end_token_id",
              "image_token_index", "boi_token_index", "eoi_token_index"),
             "a token's number",
-        ),  # fmt: skip
+        ),
         **dict.fromkeys(
             ("initializer_range", "attention_dropout", "attn_dropout", "hidden_dropout", "embd_pdrop", "resid_pdrop",
              "attn_pdrop", "router_aux_loss_coef", "output_router_logits", "pretraining_tp"),
             "training only",
-        ),  # fmt: skip
+        ),
         **dict.fromkeys(
             ("use_cache", "output_attentions", "output_hidden_states", "return_dict", "torchscript", "problem_type"),
             "how a library runs it",
@@ -42,7 +42,7 @@ IRRELEVANT: Mapping[str, str] = MappingProxyType(
         "max_window_layers": "only read together with use_sliding_window",
         "mamba_ssm_dtype": "recurrent state is counted in fp32 everywhere",
     }
-)  # fmt: skip
+)
 
 
 def parse(text: str | bytes) -> "Reader":

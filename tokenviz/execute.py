@@ -88,7 +88,8 @@ def compile_block(block: Block) -> Plan:
         constants.append((len(slots) + len(constants), operand))
         return constants[-1][0]
 
-    prepare, steps = [], []
+    prepare: list[Instruction] = []
+    steps: list[Instruction] = []
     for item in block.program:
         lowered = _lower(block, item)
         results = (item.result,) if isinstance(item, Wire) else item.results

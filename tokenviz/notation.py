@@ -1,7 +1,7 @@
 """The letters, precisions and error types that every other module uses.
 
-Shapes are written in letters, one letter (or short word) per dimension, for instance ``T D`` for the residual stream
-or ``S K H`` for the keys that a token attends to. A word is used where an alphabet runs out (``channels``, ``rotated``).
+Shapes are written in letters, one letter (or short word) per dimension: ``T D`` is the residual stream,
+``S K H`` the keys that a token attends to. A word is used where an alphabet runs out (``channels``, ``rotated``).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """Each primitive once: what it costs, which class it has, and how numpy computes it.
 
-`Primitive.counts` sees sizes only, `Primitive.classify` sees lifetimes only, `Primitive.lower` returns the function that
+`Primitive.counts` sees sizes, `Primitive.classify` sees lifetimes, `Primitive.lower` returns the function that
 the executor calls. A primitive that is not in the table is an error when a recipe is traced, never a zero.
 """
 

@@ -5,7 +5,7 @@ row), each key and value that attention spans is read once, one of each is appen
 read and written whole. Activations stay on chip. Decimal units; quantisation metadata is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from tokenviz.graph import Block, DecodeStep, Role, State, StateKind, Value, Wire
@@ -79,38 +79,31 @@ def value_bytes(value: Value, scenario: Scenario) -> int:
 def weight_reads(block: Block) -> Iterator[tuple[Value, int]]:
     """Each weight of a block with the elements of it that one step reads.
 
-    A lookup or a gather reads the rows it picks; any other reader reads the whole weight. A value folded from weights
-    is read in their place: a folded table row by row, a folded gain whole.
+    A lookup or a gather reads the rows it picks, any other reader the whole weight. What is folded from weights is read
+    in their place: a gain whole, a table row by row. A weight with several readers is read once, at its widest.
     """
-    made = {w.result: w for w in block.program if isinstance(w, Wire)}
-    picked: dict[str, int] = {}
-    for step in block.program:
-        if isinstance(step, Wire) and step.kind == "gather":
-            table = block.values[step.operands[0]]
-            rows = min(block.values[step.result].size, table.size)
-            picked[table.id] = max(picked.get(table.id, 0), rows)
-    whole = {r for op in block.ops if op.primitive != "lookup" for o in op.operands if isinstance(o, str)
-             for r in _weights_behind(block, made, o)}  # fmt: skip
+    wires = {w.result: w for w in block.program if isinstance(w, Wire)}
+    widest = {weight.id: 0 for weight in block.weights}
     for op in block.ops:
-        if op.primitive == "lookup":
-            tables = [o for o in op.operands[1:] if isinstance(o, str)]
-            for table_id in tables:
-                # The twin is not a parameter: its row stands for the first norm's gain, folded into it.
-                weight = _weights_behind(block, made, table_id)[-1]
-                picked[weight] = block.values[op.result].size // len(tables)
+        tables = [o for o in op.operands if isinstance(o, str)]
+        rows = block.values[op.result].size // (len(tables) - 1) if op.primitive == "lookup" else None
+        for operand in tables:
+            for weight_id, elements in _behind(block, wires, operand, rows):
+                widest[weight_id] = max(widest[weight_id], elements)
     for weight in block.weights:
-        yield weight, weight.size if weight.id in whole else min(picked.get(weight.id, 0), weight.size)
+        yield weight, widest[weight.id]
 
 
-def _weights_behind(block: Block, made: dict[str, Wire], value_id: str) -> tuple[str, ...]:
-    """Weights read whole through `value_id`: itself, or those folded into it (a gather stops the search)."""
-    value = block.values[value_id]
+def _behind(block: Block, wires: Mapping[str, Wire], id: str, limit: int | None) -> Iterator[tuple[str, int]]:
+    """Weights read through a value, with the elements read of each; `limit` caps them once rows are picked."""
+    value, wire = block.values[id], wires.get(id)
     if value.role is Role.WEIGHT:
-        return (value_id,)
-    wire = made.get(value_id)
-    if wire is None or wire.kind in ("gather", "positions"):
-        return ()
-    return tuple(w for o in wire.operands for w in _weights_behind(block, made, o))
+        yield id, value.size if limit is None else min(limit, value.size)
+    elif wire is not None:
+        if wire.kind == "gather":
+            limit = value.size if limit is None else min(limit, value.size)
+        for operand in wire.operands:
+            yield from _behind(block, wires, operand, limit)
 
 
 def parameters(step: DecodeStep, tied: bool) -> Parameters:
