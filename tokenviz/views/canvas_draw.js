@@ -1,0 +1,422 @@
+// Drawing: panels, edges, boxes, cells, bubbles and nodes on a 2D context, in canvas units.
+// A "view" carries what the painters read: colours, scale, what is selected, lit, done or dim.
+
+const SIZE = { heading: 18, sub: 13, title: 13, body: 12, small: 11 };
+const LINE = 15;
+const HEAD = 24;
+const FADED = 0.25;
+const ASIDE = 0.5;
+const TOO_SMALL = 5;
+
+function coloursOf(element, palette) {
+  const css = getComputedStyle(element);
+  const read = (name, fallback) => css.getPropertyValue(name).trim() || fallback;
+  const page = read("--st-background-color", "#ffffff");
+  const theme = luminance(page) < 0.4 ? "dark" : "light";
+  const base = palette[theme];
+  return {
+    ...base,
+    theme,
+    op: palette.op,
+    ink: palette.ink,
+    background: page,
+    text: read("--st-text-color", base.text),
+    font: read("--st-font", '"Source Sans", sans-serif'),
+  };
+}
+
+function luminance(colour) {
+  const probe = document.createElement("canvas").getContext("2d");
+  probe.fillStyle = colour;
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  return (0.299 * r + 0.587 * g + 0.114 * b) / 255;
+}
+
+function fontOf(view, size, weight) {
+  return `${weight || 400} ${size}px ${view.colours.font}`;
+}
+
+const widths = new Map();
+
+function widthOf(ctx, text) {
+  const key = ctx.font + text;
+  let width = widths.get(key);
+  if (width === undefined) {
+    if (widths.size > 5000) widths.clear();
+    width = ctx.measureText(text).width;
+    widths.set(key, width);
+  }
+  return width;
+}
+
+// Text that stays inside `room`: squeezed a little, then cut with an ellipsis.
+function write(ctx, text, x, y, room) {
+  const width = widthOf(ctx, text);
+  if (width <= room) return ctx.fillText(text, x, y);
+  if (width * 0.85 <= room) return ctx.fillText(text, x, y, room);
+  let keep = text;
+  while (keep.length > 1 && widthOf(ctx, keep + "…") * 0.85 > room) keep = keep.slice(0, -1);
+  return ctx.fillText(keep + "…", x, y, room);
+}
+
+function legible(view, size) {
+  return size * view.scale >= TOO_SMALL;
+}
+
+function hair(view, width, least) {
+  return Math.max(width, (least || 0.8) / view.scale);
+}
+
+function rounded(ctx, left, top, width, height, radius) {
+  ctx.beginPath();
+  ctx.roundRect(left, top, width, height, Math.min(radius, width / 2, height / 2));
+}
+
+function strengthOf(view, id) {
+  if (view.dim.has(id)) return FADED;
+  if (!view.path || view.path.items.has(id)) return 1;
+  return view.tracing ? FADED : ASIDE;
+}
+
+// ---- panels and notes -------------------------------------------------------------------------------------------
+
+function paintPanel(ctx, view, panel) {
+  const { colours } = view;
+  rounded(ctx, panel.x, panel.y, panel.w, panel.h, 14);
+  ctx.fillStyle = colours.panel;
+  ctx.fill();
+  ctx.lineWidth = hair(view, 1);
+  ctx.strokeStyle = colours.border;
+  ctx.stroke();
+  if (SIZE.heading * view.scale < 11.5) return;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.font = fontOf(view, SIZE.heading, 600);
+  ctx.fillStyle = colours.text;
+  const room = panel.w - 32;
+  write(ctx, panel.heading, panel.x + 16, panel.y + 24, room);
+  const used = Math.min(room, widthOf(ctx, panel.heading)) + 12;
+  if (!panel.sub || room - used < 40) return;
+  ctx.font = fontOf(view, SIZE.sub);
+  ctx.fillStyle = colours.muted;
+  write(ctx, panel.sub, panel.x + 16 + used, panel.y + 25, room - used);
+}
+
+// Far out, headings keep a readable size: beside their panel where there is room, else over its upper edge.
+function paintFarHeading(ctx, view, panel) {
+  if (SIZE.heading * view.scale >= 11.5) return;
+  const px = 1 / view.scale;
+  const [bold, plain] = [fontOf(view, 13 * px, 600), fontOf(view, 12 * px)];
+  ctx.font = bold;
+  const heading = widthOf(ctx, panel.heading);
+  ctx.font = plain;
+  const sub = panel.sub ? widthOf(ctx, panel.sub) : 0;
+  ctx.textBaseline = "middle";
+  const put = (text, font, colour, x, y) => {
+    ctx.font = font;
+    ctx.fillStyle = colour;
+    ctx.fillText(text, x, y);
+  };
+  if (panel.x - view.window[0] > Math.max(heading, sub) + 20 * px) {
+    ctx.textAlign = "right";
+    put(panel.heading, bold, view.colours.text, panel.x - 10 * px, panel.y + 9 * px);
+    put(panel.sub, plain, view.colours.muted, panel.x - 10 * px, panel.y + 26 * px);
+    return;
+  }
+  ctx.textAlign = "left";
+  const beside = sub && heading + sub + 20 * px < panel.w;
+  ctx.globalAlpha = 0.9;
+  rounded(ctx, panel.x + 2 * px, panel.y + 2 * px, heading + (beside ? sub + 6 * px : 0) + 10 * px, 18 * px, 4 * px);
+  ctx.fillStyle = view.colours.background;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  put(panel.heading, bold, view.colours.text, panel.x + 7 * px, panel.y + 11 * px);
+  if (beside) put(panel.sub, plain, view.colours.muted, panel.x + heading + 13 * px, panel.y + 11 * px);
+}
+
+function paintNote(ctx, view, note) {
+  if (!legible(view, note.size)) return;
+  ctx.textAlign = note.anchor === "middle" ? "center" : note.anchor;
+  ctx.textBaseline = "middle";
+  ctx.font = fontOf(view, note.size, note.strong ? 600 : 400);
+  ctx.fillStyle = note.strong ? view.colours.text : view.colours.muted;
+  ctx.fillText(note.text, note.x, note.y);
+}
+
+// ---- edges ------------------------------------------------------------------------------------------------------
+
+function edgeLook(view, edge) {
+  const { colours } = view;
+  const looks = {
+    data: [colours.edge, 1],
+    residual: [colours.muted, 1],
+    static: [colours.lifetimes.static.outline, 0.6],
+    state: [colours.lifetimes.state.outline, 0.9],
+    retained: [colours.lifetimes.state.outline, 0.75],
+  };
+  let [colour, alpha] = looks[edge.kind];
+  const inPath = view.path && view.path.edges.has(edge.id);
+  const hovered = view.hover && (view.hover === edge.id || touches(view, edge, view.hover));
+  if (inPath || hovered) [colour, alpha] = [edge.kind === "state" ? colour : colours.accent, 1];
+  else if (view.path) alpha *= view.tracing ? FADED : ASIDE;
+  if (view.dim.has(edge.source) && view.dim.has(edge.target)) alpha *= FADED;
+  const strong = inPath || hovered || view.selected === edge.id;
+  return { colour, alpha, width: hair(view, edge.width) + (strong ? hair(view, 0.8, 0.6) : 0), strong };
+}
+
+function paintEdge(ctx, view, edge) {
+  const line = lineOf(view, edge);
+  if (!line || !near(view, line.bounds)) return;
+  const look = edgeLook(view, edge);
+  ctx.globalAlpha = look.alpha;
+  ctx.strokeStyle = look.colour;
+  ctx.fillStyle = look.colour;
+  ctx.lineWidth = look.width;
+  ctx.lineJoin = "round";
+  ctx.setLineDash(edge.dashed ? [5 + edge.width, 3 + edge.width] : []);
+  ctx.beginPath();
+  traceLine(ctx, line, edge.arrow ? headLength(view, edge) * 0.8 : 0);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (edge.arrow) paintHead(ctx, line, headLength(view, edge));
+  ctx.globalAlpha = 1;
+}
+
+function headLength(view, edge) {
+  return Math.max(6 + edge.width, 3.5 / view.scale);
+}
+
+// Follow the line and stop `short` of its end, where the arrowhead takes over.
+function traceLine(ctx, line, short) {
+  const points = line.points;
+  const last = points[points.length - 1];
+  const [dx, dy] = line.end;
+  const stop = [last[0] - dx * short, last[1] - dy * short];
+  ctx.moveTo(points[0][0], points[0][1]);
+  if (line.bend) {
+    ctx.quadraticCurveTo(line.bend[0], line.bend[1], stop[0], stop[1]);
+  } else if (line.loop) {
+    ctx.bezierCurveTo(...line.loop[0], ...line.loop[1], stop[0], stop[1]);
+  } else {
+    for (let i = 1; i < points.length - 1; i++) {
+      const [a, b, c] = [points[i - 1], points[i], i + 1 === points.length - 1 ? stop : points[i + 1]];
+      const radius = Math.min(8, span(a, b) / 2, span(b, c) / 2);
+      ctx.arcTo(b[0], b[1], c[0], c[1], radius);
+    }
+    ctx.lineTo(stop[0], stop[1]);
+  }
+}
+
+function paintHead(ctx, line, length) {
+  const [x, y] = line.points[line.points.length - 1];
+  const [dx, dy] = line.end;
+  const half = length * 0.42;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x - dx * length - dy * half, y - dy * length + dx * half);
+  ctx.lineTo(x - dx * length + dy * half, y - dy * length - dx * half);
+  ctx.closePath();
+  ctx.fill();
+}
+
+function paintEdgeLabel(ctx, view, edge) {
+  if (!edge.text || !legible(view, SIZE.small * 1.3)) return;
+  const line = lineOf(view, edge);
+  if (!line || !near(view, line.bounds)) return;
+  const look = edgeLook(view, edge);
+  ctx.globalAlpha = Math.min(1, look.alpha + 0.1);
+  ctx.font = fontOf(view, SIZE.small, look.strong ? 600 : 400);
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 4;
+  ctx.strokeStyle = view.colours.background;
+  ctx.strokeText(edge.text, line.middle[0], line.middle[1]);
+  ctx.fillStyle = look.strong ? view.colours.text : view.colours.muted;
+  ctx.fillText(edge.text, line.middle[0], line.middle[1]);
+  ctx.globalAlpha = 1;
+}
+
+// ---- items ------------------------------------------------------------------------------------------------------
+
+function paintItem(ctx, view, item) {
+  ctx.globalAlpha = strengthOf(view, item.id);
+  ({ box: paintBox, cell: paintCell, bubble: paintBubble, node: paintNode })[item.kind](ctx, view, item, {
+    left: item.x - item.w / 2,
+    top: item.y - item.h / 2,
+  });
+  ctx.globalAlpha = 1;
+}
+
+function paintBox(ctx, view, box, { left, top }) {
+  const { colours } = view;
+  rounded(ctx, left, top, box.w, box.h, 7);
+  ctx.fillStyle = colours.gold_fill;
+  ctx.fill();
+  ctx.lineWidth = hair(view, isHot(view, box.id) ? 2.4 : 1.4);
+  ctx.strokeStyle = colours.gold;
+  ctx.stroke();
+  if (!legible(view, SIZE.title)) return;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  const middle = box.bare ? top + box.h / 2 : top + HEAD / 2 + 1;
+  let room = box.w - 20;
+  if (box.note) {
+    ctx.font = fontOf(view, SIZE.small);
+    ctx.fillStyle = colours.muted;
+    ctx.textAlign = "right";
+    ctx.fillText(box.note, left + box.w - 10, middle);
+    room -= widthOf(ctx, box.note) + 10;
+    ctx.textAlign = "left";
+  }
+  ctx.font = fontOf(view, SIZE.title, 600);
+  ctx.fillStyle = colours.text;
+  write(ctx, box.text, left + 10, middle, room);
+}
+
+function paintCell(ctx, view, cell, { left, top }) {
+  const { colours } = view;
+  const playing = view.lit.size + view.done.size > 0;
+  const lit = view.lit.has(cell.id);
+  const waiting = playing && !lit && !view.done.has(cell.id);
+  rounded(ctx, left, top, cell.w, cell.h, 4);
+  if (waiting) {
+    ctx.fillStyle = colours.background;
+    ctx.fill();
+    ctx.lineWidth = hair(view, 1);
+    ctx.strokeStyle = colours.op[cell.op];
+    ctx.stroke();
+  } else {
+    const strength = ctx.globalAlpha;
+    if (playing && !lit) {
+      ctx.fillStyle = colours.background;
+      ctx.fill();
+      ctx.globalAlpha = strength * 0.62;
+    }
+    ctx.fillStyle = colours.op[cell.op];
+    ctx.fill();
+    ctx.globalAlpha = strength;
+  }
+  if (lit || isHot(view, cell.id)) {
+    ctx.lineWidth = hair(view, lit ? 2.6 : 1.6, 1.2);
+    ctx.strokeStyle = lit ? colours.accent : colours.text;
+    ctx.stroke();
+  }
+  if (!legible(view, SIZE.body)) return;
+  ctx.font = fontOf(view, SIZE.body, lit ? 600 : 400);
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = waiting ? colours.muted : colours.ink;
+  const lines = cell.text.split("\n");
+  lines.forEach((text, i) => write(ctx, text, cell.x, cell.y + 0.5 + (i - (lines.length - 1) / 2) * 13, cell.w - 6));
+}
+
+function paintBubble(ctx, view, bubble, { left, top }) {
+  const { colours } = view;
+  const swatch = colours.lifetimes[bubble.life];
+  const radius = Math.min(bubble.h / 2, 18);
+  rounded(ctx, left, top, bubble.w, bubble.h, radius);
+  ctx.fillStyle = swatch.fill;
+  ctx.fill();
+  ctx.lineWidth = hair(view, isHot(view, bubble.id) ? 2.6 : 1.6, 1);
+  ctx.strokeStyle = swatch.outline;
+  ctx.stroke();
+  if (bubble.life === "state") {
+    rounded(ctx, left + 3.5, top + 3.5, bubble.w - 7, bubble.h - 7, radius - 3.5);
+    ctx.lineWidth = hair(view, 1, 0.6);
+    ctx.stroke();
+  }
+  if (!legible(view, SIZE.title)) return;
+  const lines = [bubble.text, bubble.dims, bubble.bytes].filter(Boolean);
+  const first = bubble.y - ((lines.length - 1) * LINE) / 2;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.font = fontOf(view, SIZE.title, 600);
+  const mark = bubble.life === "ephemeral" ? 0 : LINE;
+  const room = bubble.w - 18 - mark;
+  const name = Math.min(widthOf(ctx, bubble.text), room);
+  ctx.fillStyle = colours.text;
+  write(ctx, bubble.text, bubble.x + mark / 2, first, room);
+  const at = bubble.x - name / 2 - mark / 2 + 5;
+  if (bubble.life === "static") paintLock(ctx, swatch.outline, at, first);
+  if (bubble.life === "state") paintLoop(ctx, swatch.outline, at, first);
+  if (!legible(view, SIZE.small)) return;
+  ctx.font = fontOf(view, SIZE.small);
+  ctx.fillStyle = colours.text;
+  lines.slice(1).forEach((text, i) => write(ctx, text, bubble.x, first + (i + 1) * LINE, bubble.w - 16));
+}
+
+function paintLock(ctx, colour, x, y) {
+  ctx.fillStyle = colour;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.4;
+  ctx.beginPath();
+  ctx.roundRect(x - 4.5, y - 1, 9, 6.5, 1.2);
+  ctx.fill();
+  ctx.beginPath();
+  ctx.arc(x, y - 1.2, 2.8, Math.PI, 0);
+  ctx.stroke();
+}
+
+function paintLoop(ctx, colour, x, y) {
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.arc(x, y, 4.2, -0.3 * Math.PI, 1.35 * Math.PI);
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.moveTo(x - 0.4, y - 6.4);
+  ctx.lineTo(x + 4.6, y - 4.6);
+  ctx.lineTo(x + 0.8, y - 1.2);
+  ctx.closePath();
+  ctx.fill();
+}
+
+function paintNode(ctx, view, node, { left, top }) {
+  const { colours } = view;
+  rounded(ctx, left, top, node.w, node.h, 8);
+  ctx.fillStyle = node.op ? colours.op[node.op] : colours.panel;
+  ctx.fill();
+  const lit = view.lit.has(node.id);
+  ctx.lineWidth = hair(view, lit || isHot(view, node.id) ? 2.4 : 1.2);
+  ctx.strokeStyle = lit || isHot(view, node.id) ? colours.accent : node.op ? "rgba(0,0,0,0.28)" : colours.muted;
+  ctx.stroke();
+  if (!legible(view, SIZE.title)) return;
+  const lines = node.text.split("\n");
+  const count = lines.length + (node.number ? 1 : 0);
+  let y = node.y - ((count - 1) * LINE) / 2;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = node.op ? colours.ink : colours.text;
+  ctx.font = fontOf(view, SIZE.title, 600);
+  for (const line of lines) {
+    write(ctx, line, node.x, y, node.w - 12);
+    y += LINE;
+  }
+  ctx.font = fontOf(view, SIZE.small);
+  if (node.number) write(ctx, node.number, node.x, y, node.w - 12);
+}
+
+// The ring around what is selected, and the dashed one around what the keyboard points at.
+function paintRings(ctx, view) {
+  const ring = (id, dash, width) => {
+    const item = view.items.get(id);
+    if (!item) return;
+    const gap = item.kind === "cell" ? 2 : 4;
+    const radius = { box: 10, cell: 6, bubble: 21, node: 11 }[item.kind];
+    rounded(ctx, item.x - item.w / 2 - gap, item.y - item.h / 2 - gap, item.w + 2 * gap, item.h + 2 * gap, radius);
+    ctx.setLineDash(dash);
+    ctx.lineWidth = hair(view, width, 1.6);
+    ctx.strokeStyle = view.colours.accent;
+    ctx.stroke();
+    ctx.setLineDash([]);
+  };
+  ring(view.selected, [], 2.4);
+  if (view.keyed && view.cursor !== view.selected) ring(view.cursor, [5, 4], 2);
+}
+
+function isHot(view, id) {
+  return view.hover === id || view.selected === id;
+}

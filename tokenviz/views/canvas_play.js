@@ -1,0 +1,105 @@
+// Playing a token: frames of item ids light up one after the other; earlier ones stay tinted.
+
+function setPlay(view, play) {
+  const before = view.play;
+  if (!play) {
+    if (before) stopPlay(view);
+    view.play = null;
+    view.playbar.hidden = true;
+    return;
+  }
+  view.playbar.hidden = false;
+  if (before && before.n === play.n && before.frames.length === play.frames.length) {
+    before.frames = play.frames;
+    return;
+  }
+  if (before) stopPlay(view);
+  view.play = { ...play, timer: null };
+  view.playbar.slider.max = String(Math.max(0, play.frames.length - 1));
+  view.playbar.rate.value = String(play.rate || 4);
+  seek(view, play.step);
+  if (play.running) startPlay(view);
+}
+
+function seek(view, step) {
+  const { play } = view;
+  play.step = step === null || step === undefined ? null : Math.max(0, Math.min(play.frames.length - 1, step));
+  view.lit = new Set(play.step === null ? [] : play.frames[play.step]);
+  view.done = new Set(play.step === null ? [] : play.frames.slice(0, play.step).flat());
+  view.playbar.slider.value = String(play.step || 0);
+  view.playbar.count.textContent =
+    play.step === null ? `${play.frames.length.toLocaleString("en")} steps` :
+      `step ${(play.step + 1).toLocaleString("en")} of ${play.frames.length.toLocaleString("en")}`;
+  follow(view);
+  view.network.redraw();
+}
+
+function follow(view) {
+  const item = view.items.get([...view.lit][0]);
+  if (!item || !view.play.timer) return;
+  const [left, top, right, bottom] = view.window;
+  if (item.x > left && item.x < right && item.y > top && item.y < bottom) return;
+  moveView(view, { position: { x: item.x, y: item.y + (bottom - top) / 4 }, scale: view.scale });
+}
+
+function startPlay(view) {
+  const { play, playbar } = view;
+  if (play.step === null || play.step >= play.frames.length - 1) seek(view, 0);
+  const tick = () => {
+    if (play.step >= play.frames.length - 1) return pausePlay(view);
+    seek(view, play.step + 1);
+    play.timer = setTimeout(tick, 1000 / Number(playbar.rate.value));
+    return undefined;
+  };
+  play.timer = setTimeout(tick, 1000 / Number(playbar.rate.value));
+  label(playbar.toggle, "Pause", ICONS.pause);
+}
+
+function stopPlay(view) {
+  clearTimeout(view.play.timer);
+  view.play.timer = null;
+  view.lit = new Set();
+  view.done = new Set();
+  label(view.playbar.toggle, "Play", ICONS.play);
+}
+
+function pausePlay(view) {
+  clearTimeout(view.play.timer);
+  view.play.timer = null;
+  label(view.playbar.toggle, "Play", ICONS.play);
+  tell(view, "step", view.play.step);
+}
+
+function goTo(view, step) {
+  clearTimeout(view.play.timer);
+  view.play.timer = null;
+  label(view.playbar.toggle, "Play", ICONS.play);
+  seek(view, step);
+  tell(view, "step", view.play.step);
+}
+
+function makePlaybar(view) {
+  const bar = make("div", "bar play");
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", "Play the token");
+  bar.hidden = true;
+  const now = () => view.play.step || 0;
+  bar.append(button("One step back", ICONS.back, () => goTo(view, now() - 1)));
+  bar.toggle = button("Play", ICONS.play, () => (view.play.timer ? pausePlay(view) : startPlay(view)));
+  bar.append(bar.toggle, button("One step on", ICONS.on, () => goTo(view, view.play.step === null ? 0 : now() + 1)));
+  bar.slider = make("input");
+  Object.assign(bar.slider, { type: "range", min: "0", step: "1" });
+  bar.slider.setAttribute("aria-label", "Step");
+  bar.slider.addEventListener("input", () => seek(view, Number(bar.slider.value)));
+  bar.slider.addEventListener("change", () => goTo(view, Number(bar.slider.value)));
+  bar.count = make("span", "count");
+  bar.rate = make("select");
+  bar.rate.setAttribute("aria-label", "Steps per second");
+  for (const rate of [1, 2, 4, 8, 16, 32]) {
+    const option = make("option");
+    Object.assign(option, { value: String(rate), textContent: `${rate} steps/s` });
+    bar.rate.append(option);
+  }
+  bar.append(bar.slider, bar.count, bar.rate, button("Stop playing", ICONS.close, () => goTo(view, null)));
+  return bar;
+}
