@@ -1,0 +1,1 @@
+"""How the tiny decoder is made: ``python -m tokenviz.decoder.train`` (needs the extra ``train``)."""
