@@ -48,24 +48,50 @@ class Builder:
         self.states: list[State] = []
         self.inputs: dict[str, str] = {}
         self._open: tuple[str, list[Op]] | None = None
+        self._prefix = ""
 
     # ---------------------------------------------------------------- values that come from outside
 
     def input(self, port: str, dims: str, *, name: str, dtype: str = "activation", says: str = "") -> Value:
-        """A value that enters the block through `port`."""
+        """A value that enters the block through `port`; asked for twice it is one value."""
+        if port in self.inputs:
+            return self.values[self.inputs[port]]
         value = self._value(port, name, _dims(dims), Lifetime.EPHEMERAL, Role.INPUT, dtype, says=says)
         self.inputs[port] = value.id
         return value
 
     def weight(self, id: str, dims: str, *, name: str, scope: str = "", says: str = "") -> Value:
         """A parameter; asked for twice under one id it is one value. `scope` names a weight shared between blocks."""
+        id = self._prefix + id
         if id in self.values:
             return self.values[id]
         return self._value(id, name, _dims(dims), Lifetime.STATIC, Role.WEIGHT, "weight", scope=scope, says=says)
 
+    def buffer(self, id: str, dims: str, *, name: str, says: str = "") -> Value:
+        """A stored value that is not a parameter, such as a router's correction bias."""
+        return self._value(id, name, _dims(dims), Lifetime.STATIC, Role.BUFFER, "weight", says=says)
+
     def state(self, id: str, dims: str, *, name: str, dtype: str, says: str = "") -> Value:
         """What the step finds kept from earlier tokens."""
-        return self._value(id, name, _dims(dims), Lifetime.STATE, Role.STATE, dtype, says=says)
+        return self._value(self._prefix + id, name, _dims(dims), Lifetime.STATE, Role.STATE, dtype, says=says)
+
+    def position(self) -> Value:
+        """Positions of the step's new tokens, ``T``: the input port ``position``."""
+        return self.input("position", "T", name="position", dtype="index", says="Positions of the new tokens.")
+
+    def find(self, id: str) -> Value | None:
+        """A value made earlier under this id (and the branch's prefix), or None."""
+        return self.values.get(self._prefix + id)
+
+    @contextmanager
+    def prefixed(self, branch: str) -> Iterator[None]:
+        """Put ``branch.`` before the ids of all weights, states and transforms made inside."""
+        before = self._prefix
+        self._prefix = f"{before}{branch}."
+        try:
+            yield
+        finally:
+            self._prefix = before
 
     # ---------------------------------------------------------------- transforms
 
@@ -74,6 +100,7 @@ class Builder:
         """Open a transform; the operations made inside run one after the other."""
         if self._open is not None:
             raise GraphError(f"transform {id} opened inside {self._open[0]}")
+        id = self._prefix + id
         unique, n = id, 2
         while any(t.id == unique for t in self.transforms):
             unique, n = f"{id}_{n}", n + 1
@@ -149,8 +176,8 @@ class Builder:
         return self.op(name, a, dims=a.dims, label=label or name, out=out, dtype=a.dtype)
 
     def reduce(self, name: str, a: Value, over: str, label: str = "", out: str = "") -> Value:
-        """Reduce one dimension away: sum, mean or max."""
-        dims = tuple(d for d in a.dims if d != over)
+        """Reduce away one dimension, or several (``"K G H"``): sum, mean or max."""
+        dims = tuple(d for d in a.dims if d not in _dims(over))
         return self.op(name, a, dims=dims, label=label or name, out=out, dtype=a.dtype, attrs={"over": over})
 
     # ---------------------------------------------------------------- contractions: MAC pairs
@@ -186,11 +213,16 @@ class Builder:
 
     # ---------------------------------------------------------------- choosing, moving, keeping
 
-    def top_k(self, a: Value, k: str, over: str, *, rank_by: Value | None = None, label: str) -> tuple[Value, Value]:
-        """The k largest entries along `over` (ranked by `rank_by` when given) and their indices."""
+    def top_k(
+        self, a: Value, k: str, over: str, *, rank_by: Value | None = None, label: str, at_most: int | None = None
+    ) -> tuple[Value, Value]:
+        """The k largest entries along `over` (ranked by `rank_by` when given) and their indices.
+
+        `at_most` is given where `over` grows with the context: k is then the smaller of the two.
+        """
         dims = tuple(k if d == over else d for d in a.dims)
         operands = (a,) if rank_by is None else (a, rank_by)
-        attrs = {"over": over, "k": self.sizes[k], "n": self.sizes[over]}
+        attrs = {"over": over, "k": self.sizes[k], "n": self.sizes[over], "at_most": at_most or self.sizes[k]}
         top = self.op("top_k", *operands, dims=dims, label=label, attrs=attrs, extra=(("index", dims, "index"),))
         return top, self.values[f"{top.id}.index"]
 
@@ -210,9 +242,13 @@ class Builder:
         return written
 
     def store(
-        self, kept: Value, new: Value, axis: str, *, name: str, label: str, window: int | None, says: str = ""
-    ) -> Value:
-        """Append new positions to a cache; with a window only the last ``window - 1`` stay."""
+        self, kept: Value, new: Value, axis: str, *, name: str, label: str, window: int | None, says: str = "",
+        used: int | None = None,
+    ) -> Value:  # fmt: skip
+        """Append new positions to a cache; with a window only the last ``window - 1`` stay.
+
+        `used` is how many kept elements the step reads, when it does not read them all.
+        """
         where = kept.dims.index(axis)
         keep = None if window is None else window - 1
         written = self.op(
@@ -220,7 +256,7 @@ class Builder:
             lifetime=Lifetime.STATE, role=Role.STATE, dtype=kept.dtype, attrs={"axis": where, "keep": keep},
         )  # fmt: skip
         kind = StateKind.GROWING if window is None else StateKind.WINDOW
-        self.states.append(State(kept.id, name, kind, kept.id, written.id, new.size, window, says))
+        self.states.append(State(kept.id, name, kind, kept.id, written.id, new.size, window, says, used))
         return written
 
     # ---------------------------------------------------------------- rearrangements
@@ -289,7 +325,7 @@ class Builder:
 
     def coefficients(self, position: Value, table: Callable[..., Any], dims: str, name: str) -> Value:
         """Rows of a static table that the token's position selects, such as RoPE's cosines."""
-        value_id = self._fresh(f"coefficient.{name}")
+        value_id = self._fresh(f"{self._prefix}coefficient.{name}")
         value = self._value(
             value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient", roots=(value_id,)
         )

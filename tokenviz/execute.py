@@ -122,8 +122,13 @@ def weight_name(ref: BlockRef, weight: Value) -> str:
 
 
 def weight_shapes(step: DecodeStep) -> dict[str, tuple[int, ...]]:
-    """Name -> shape of every weight that a step reads."""
-    return {weight_name(ref, w): w.shape for ref in step.sequence for w in step.blocks[ref.block].weights}
+    """Name -> shape of every weight and buffer that a step reads."""
+    return {weight_name(ref, w): w.shape for ref in step.sequence for w in stored(step.blocks[ref.block])}
+
+
+def stored(block: Block) -> tuple[Value, ...]:
+    """What a checkpoint holds for a block: its parameters, then its buffers."""
+    return (*block.weights, *block.buffers)
 
 
 def bind(step: DecodeStep, weights: Weights) -> Bound:
@@ -135,7 +140,7 @@ def bind(step: DecodeStep, weights: Weights) -> Bound:
         env: list[Any] = [None] * plan.width
         for slot, constant in plan.constants:
             env[slot] = constant
-        for weight in block.weights:
+        for weight in stored(block):
             env[plan.slots[weight.id]] = _weight(weights, weight_name(ref, weight), weight)
         _run(plan.prepare, env)
         templates.append(tuple(env))

@@ -36,6 +36,7 @@ class Role(StrEnum):
     """What a value is, finer than its lifetime."""
 
     WEIGHT = "weight"  # a parameter of the model
+    BUFFER = "buffer"  # stored beside the parameters, but not one of them
     FOLDED = "folded"  # computed once from weights, before any token
     COEFFICIENT = "coefficient"  # a table indexed by position, such as RoPE's cosines
     STATE = "state"  # read from, or written for, another token
@@ -152,6 +153,7 @@ class State:
     appended: int  # elements written per new position (growing and window), else the whole state
     window: int | None  # positions an entry stays readable, the current one included
     says: str = ""
+    used: int | None = None  # elements of `read` that the step reads; None: all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +212,11 @@ class Block:
     def weights(self) -> tuple[Value, ...]:
         """The parameters that this block reads, in the order of first mention."""
         return tuple(v for v in self.values.values() if v.role is Role.WEIGHT)
+
+    @cached_property
+    def buffers(self) -> tuple[Value, ...]:
+        """What is stored beside the parameters, such as a router's correction bias, in the order of first mention."""
+        return tuple(v for v in self.values.values() if v.role is Role.BUFFER)
 
     def roots_of(self, op: Op) -> tuple[str, ...]:
         """Ids of the root values that an operation reads, each once, in operand order."""

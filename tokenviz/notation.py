@@ -34,6 +34,11 @@ LETTERS: Mapping[str, str] = MappingProxyType(
         "rotated": "coordinates of a head that RoPE turns",
         "pair": "rows stored side by side: the embedding row and its normalised twin",
         "shared": "width of the shared expert",
+        "rows": "rows of a table of learned positions",
+        "entry": "values cached for a position by latent attention: the latent and the turned coordinates",
+        "seen": "positions that an indexer compares, of which attention reads S",
+        "groups": "groups of experts, of channels or of heads",
+        "members": "members of a group",
     }
 )
 

@@ -107,7 +107,7 @@ def _identity(a: Array) -> Array:
 
 def _reduction(reduce: Callable[..., Array]) -> Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Any]:
     def lower(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
-        axis = operands[0].index(attrs["over"])
+        axis = tuple(operands[0].index(d) for d in attrs["over"].split())
         return lambda a: reduce(a, axis=axis)
 
     return lower
@@ -155,11 +155,12 @@ def _lower_row_sum(_operands: Sequence[Dims], result: Dims, attrs: Mapping[str, 
 
 def _lower_top_k(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     axis = operands[0].index(attrs["over"])
-    k = attrs["k"]
+    k = attrs["at_most"]
 
     def run(a: Array, rank_by: Array | None = None) -> tuple[Array, Array]:
         scores = a if rank_by is None else rank_by
-        chosen = np.argsort(-scores, axis=axis, kind="stable").take(range(k), axis=axis)
+        ranked = np.argsort(-scores, axis=axis, kind="stable")
+        chosen = ranked.take(range(min(k, ranked.shape[axis])), axis=axis)
         return np.take_along_axis(a, chosen, axis=axis), chosen
 
     return run
@@ -173,7 +174,8 @@ def _lower_argmax(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, A
 def _lower_lookup(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     if attrs["stacked"]:
         return lambda index, *tables: np.stack([t[index] for t in tables], axis=1)
-    return lambda index, table: table[index]
+    offset = attrs.get("offset", 0)
+    return lambda index, table: table[index + offset]
 
 
 def _lower_append(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
@@ -207,11 +209,26 @@ def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[st
     return run
 
 
+def _lower_hide(operands: Sequence[Dims], result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    align = aligner(operands[1], result) or _identity
+    return lambda a, hidden: np.where(align(hidden) == -np.inf, hidden.dtype.type(-np.inf), a)
+
+
+def _lower_keep_groups(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = operands[0].index("groups")
+
+    def run(a: Array, chosen: Array) -> Array:
+        kept = (chosen[..., None] == np.arange(a.shape[axis])).any(axis=-2)
+        return np.where(kept[..., None], a, a.dtype.type(attrs["fill"]))
+
+    return run
+
+
 def _keep(_operands: Sequence[Dims], _result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:
     return lambda a, *_rest: a
 
 
-def _mean(a: Array, axis: int) -> Array:
+def _mean(a: Array, axis: tuple[int, ...]) -> Array:
     return a.mean(axis=axis)
 
 
@@ -288,6 +305,8 @@ _TABLE = (
     ("top_k", _top_k_compares, _SELECT, _lower_top_k),
     ("argmax", _tree("compare"), _SELECT, _lower_argmax),
     ("causal_mask", _none, _SELECT, _lower_causal_mask),
+    ("hide", _none, _SELECT, _lower_hide),
+    ("keep_groups", _none, _SELECT, _lower_keep_groups),
     ("lookup", _none, _ROUTE, _lower_lookup),
     ("fan_out", _none, _ROUTE, _keep),
     ("append", _none, _ROUTE, _lower_append),

@@ -155,8 +155,20 @@ def _one_state(block: Block, state: State, scenario: Scenario) -> Traffic:
     if state.kind is StateKind.CONVOLUTION:
         return Traffic(conv_read=whole, conv_write=whole)
     new = bytes_of(state.appended, dtype)
-    # Attention spans the kept positions and the new ones; each is read once.
-    return Traffic(kv_read=whole + new, kv_write=new)
+    chosen = _gathered(block, state)
+    if chosen is not None:
+        return Traffic(kv_read=bytes_of(min(chosen, read.size + state.appended), dtype), kv_write=new)
+    # Attention spans the kept positions (or those of them that it uses) and the new ones; each is read once.
+    used = whole if state.used is None else bytes_of(state.used, dtype)
+    return Traffic(kv_read=used + new, kv_write=new)
+
+
+def _gathered(block: Block, state: State) -> int | None:
+    """Elements read of a cache of which only chosen rows are read; None when it is read whole."""
+    wires = [w for w in block.program if isinstance(w, Wire)]
+    joined = {state.read} | {w.result for w in wires if w.kind == "concat" and state.read in w.operands}
+    rows = [block.values[w.result].size for w in wires if w.kind == "gather" and w.operands[0] in joined]
+    return max(rows, default=None)
 
 
 def traffic(step: DecodeStep, scenario: Scenario) -> Traffic:
