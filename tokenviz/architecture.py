@@ -1,21 +1,33 @@
 """What a model is made of: frozen specs, one type per mechanism, no family names.
 
 An `Architecture` is a tuple of layers; a `Layer` is a tuple of sections; a `Section` is one residual update,
-``x = x + body(norm(x))``. Equal sections share one traced block.
+``x = x + scale · post_norm(body(norm(x)))``. Equal sections share one traced block.
 """
 
 from dataclasses import dataclass
 
+# ------------------------------------------------------------------------------------------------ norms, positions
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RMSNorm:
-    """x / sqrt(mean(x²) + eps) · weight; a zero-centred weight is stored as weight - 1."""
+    """x / sqrt(mean(x²) + eps) · weight; a zero-centred weight is stored as weight - 1, or there is no weight."""
 
     eps: float
     zero_centred: bool
+    weighted: bool = True
 
 
-Norm = RMSNorm
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerNorm:
+    """(x - mean) / sqrt(variance + eps) · weight + bias, the last two where the model has them."""
+
+    eps: float
+    weighted: bool
+    bias: bool
+
+
+Norm = RMSNorm | LayerNorm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +42,9 @@ class Rope:
     theta: float
     pairing: str
     scaling: tuple[tuple[str, object], ...]
+
+
+# ------------------------------------------------------------------------------------------------ attention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +83,31 @@ class GatedDeltaNet:
     norm: RMSNorm
 
 
+# ------------------------------------------------------------------------------------------------ feed-forward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClampedSwiGLU:
+    """gate · sigmoid(alpha · gate) · (up + offset), with gate and up clamped to ±limit (gate from above only)."""
+
+    limit: float
+    alpha: float
+    offset: float
+
+
+Activation = str | ClampedSwiGLU
+"""A published name (silu, gelu, relu2, ...) or a spec with its own constants."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseFFN:
-    """Gated feed-forward: down(activation(gate x) · up x)."""
+    """Feed-forward: down(activation(gate x) · up x) when gated, down(activation(up x)) when plain."""
 
     width: int
-    activation: str
+    activation: Activation
+    gated: bool
     bias: bool
+    out_bias: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,21 +125,48 @@ class MoE:
     experts: int
     per_token: int
     width: int
-    activation: str
+    activation: Activation
     renormalise: bool
     shared: SharedExpert | None
 
 
-Body = GQA | GatedDeltaNet | DenseFFN | MoE
+# ------------------------------------------------------------------------------------------------ composition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One of several bodies that read the same x: its own norm (if any), its input and output multipliers."""
+
+    name: str
+    norm: Norm | None
+    body: "Body"
+    in_scale: float = 1.0
+    out_scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parallel:
+    """Bodies side by side on one x; their outputs are summed into one update."""
+
+    branches: tuple[Branch, ...]
+
+
+Body = GQA | GatedDeltaNet | DenseFFN | MoE | Parallel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One residual update; `name` is ``mixer`` or ``ffn`` and prefixes its weights."""
+    """One residual update; `name` is ``mixer`` or ``ffn`` and prefixes its weights.
+
+    `norm` acts on the input (None: the body reads x itself), `post_norm` on the update before it is added;
+    `residual_scale` multiplies the update (1.0 costs nothing).
+    """
 
     name: str
-    norm: Norm
+    norm: Norm | None
     body: Body
+    post_norm: Norm | None = None
+    residual_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +177,28 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """How a token id becomes x: the row times `scale`, normalised (both folded into the table), plus a position row.
+
+    `positions` is the number of learned position rows (None: there are none), `offset` the row of position 0.
+    """
+
+    scale: float = 1.0
+    norm: Norm | None = None
+    positions: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """How the final vector becomes logits: times `scale`, squashed to ±softcap where given, plus a bias."""
+
+    scale: float = 1.0
+    softcap: float | None = None
+    bias: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """A whole text model, and what was assumed on the way to it."""
 
@@ -124,9 +206,11 @@ class Architecture:
     d_model: int
     vocab: int
     layers: tuple[Layer, ...]
-    final_norm: Norm
+    final_norm: Norm | None
     tied: bool
     dtype: str
     max_positions: int | None
     assumptions: tuple[str, ...]
     unread_keys: tuple[str, ...]
+    embedding: Embedding = Embedding()
+    head: Head = Head()

@@ -62,14 +62,14 @@ class Builder:
 
     def weight(self, id: str, dims: str, *, name: str, scope: str = "", says: str = "") -> Value:
         """A parameter; asked for twice under one id it is one value. `scope` names a weight shared between blocks."""
-        id = self._prefix + id
-        if id in self.values:
-            return self.values[id]
-        return self._value(id, name, _dims(dims), Lifetime.STATIC, Role.WEIGHT, "weight", scope=scope, says=says)
+        own = self._prefix + id
+        if own in self.values:
+            return self.values[own]
+        return self._value(own, name, _dims(dims), Lifetime.STATIC, Role.WEIGHT, "weight", scope=scope, says=says)
 
     def buffer(self, id: str, dims: str, *, name: str, says: str = "") -> Value:
         """A stored value that is not a parameter, such as a router's correction bias."""
-        return self._value(id, name, _dims(dims), Lifetime.STATIC, Role.BUFFER, "weight", says=says)
+        return self._value(self._prefix + id, name, _dims(dims), Lifetime.STATIC, Role.BUFFER, "weight", says=says)
 
     def state(self, id: str, dims: str, *, name: str, dtype: str, says: str = "") -> Value:
         """What the step finds kept from earlier tokens."""
@@ -100,10 +100,10 @@ class Builder:
         """Open a transform; the operations made inside run one after the other."""
         if self._open is not None:
             raise GraphError(f"transform {id} opened inside {self._open[0]}")
-        id = self._prefix + id
-        unique, n = id, 2
+        own = self._prefix + id
+        unique, n = own, 2
         while any(t.id == unique for t in self.transforms):
-            unique, n = f"{id}_{n}", n + 1
+            unique, n = f"{own}_{n}", n + 1
         ops: list[Op] = []
         self._open = (unique, ops)
         try:

@@ -5,9 +5,9 @@ from functools import lru_cache
 from tokenviz.architecture import Architecture, Section
 from tokenviz.builder import Builder
 from tokenviz.graph import Block, BlockRef, DecodeStep
-from tokenviz.recipes import RECIPES, ends
+from tokenviz.recipes import ends, recipe_of
 from tokenviz.recipes.linear import residual_add
-from tokenviz.recipes.norm import rms_norm
+from tokenviz.recipes.norm import norm_title, normalise
 from tokenviz.scenario import Scenario
 
 
@@ -17,9 +17,10 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
     blocks = {lookup.key: lookup}
     sequence = [BlockRef(lookup.key, None, "lookup")]
     keys: dict[tuple[Section, bool], str] = {}
+    paired = ends.paired(architecture)
     for index, layer in enumerate(architecture.layers):
         for section in layer.sections:
-            looked_up = len(sequence) == 1
+            looked_up = paired and len(sequence) == 1
             key = keys.get((section, looked_up))
             if key is None:
                 block = trace_section(section, scenario, architecture.d_model, looked_up, len(keys))
@@ -33,17 +34,20 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
 
 def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up: bool, number: int) -> Block:
     """One residual update. `looked_up` means that the normalised input came with the embedding row."""
-    recipe = RECIPES[type(section.body)]
+    recipe = recipe_of(section.body)
     b = Builder({"T": scenario.positions, "D": d_model, **recipe.sizes(section.body, scenario)})
-    x = b.input("residual", "T D", name="x", says="The residual stream.")
+    x = hidden = b.input("residual", "T D", name="x", says="The residual stream.")
     if looked_up:
         hidden = b.input("normalised", "T D", name="x̂", says="The normalised twin of the embedding row.")
-    else:
-        hidden = rms_norm(b, x, section.norm, id="norm")
+    elif section.norm is not None:
+        hidden = normalise(b, x, section.norm, id="norm")
     update = recipe.trace(b, hidden, section.body, scenario)
+    if section.post_norm is not None:
+        title = f"Post-{norm_title(section.post_norm)}"
+        update = normalise(b, update, section.post_norm, id="post_norm", title=title, out="Δx")
     return b.build(
         key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says, spec=section,
-        outputs={"residual": residual_add(b, x, update)},
+        outputs={"residual": residual_add(b, x, update, section.residual_scale)},
     )  # fmt: skip
 
 

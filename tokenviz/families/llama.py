@@ -15,8 +15,8 @@ def llama(c: Reader) -> Architecture:
         kv_heads=kv_heads, group=group, head_dim=head_dim, scale=head_dim**-0.5, bias=bias, out_bias=bias,
         qk_norm=None, rope=rope(c, head_dim), gate=None, window=None,
     )  # fmt: skip
+    mlp_bias = c.boolean("mlp_bias", default=False)
     ffn = DenseFFN(
-        width=c.integer("intermediate_size"), activation=activation(c),
-        bias=c.boolean("mlp_bias", default=False),
+        width=c.integer("intermediate_size"), activation=activation(c), gated=True, bias=mlp_bias, out_bias=mlp_bias,
     )  # fmt: skip
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=False)

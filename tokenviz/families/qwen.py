@@ -9,7 +9,9 @@ from tokenviz.notation import ConfigError
 @family("qwen3_5", "qwen3_5_text")
 def qwen3_5(c: Reader) -> Architecture:
     """Qwen3.5 to 3.8, dense: three Gated DeltaNet layers, then one of gated attention."""
-    ffn = DenseFFN(width=c.integer("intermediate_size"), activation=activation(c), bias=False)
+    ffn = DenseFFN(
+        width=c.integer("intermediate_size"), activation=activation(c), gated=True, bias=False, out_bias=False
+    )  # fmt: skip
     return _qwen3_5(c, ffn)
 
 

@@ -4,14 +4,14 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from tokenviz.architecture import GQA, DenseFFN, GatedDeltaNet, MoE
+from tokenviz.architecture import GQA, Body, DenseFFN, GatedDeltaNet, MoE, Parallel
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.recipes import attention, ffn, gated_delta
+from tokenviz.recipes import attention, ffn, gated_delta, parallel
 from tokenviz.scenario import Scenario
 
 
@@ -26,6 +26,23 @@ class Recipe:
     trace: Callable[[Builder, Value, Any, Scenario], Value]
 
 
+def _parallel_sizes(spec: Parallel, scenario: Scenario) -> Mapping[str, int]:
+    return parallel.sizes(spec, scenario, RECIPES)
+
+
+def _parallel(b: Builder, x: Value, spec: Parallel, scenario: Scenario) -> Value:
+    return parallel.trace(b, x, spec, scenario, RECIPES)
+
+
+def recipe_of(body: Body) -> Recipe:
+    """The recipe of a body; that of branches side by side is named after them (``attention|ffn``)."""
+    recipe = RECIPES[type(body)]
+    if not isinstance(body, Parallel):
+        return recipe
+    inner = [recipe_of(branch.body) for branch in body.branches]
+    return replace(recipe, kind="|".join(r.kind for r in inner), title=" ∥ ".join(r.title for r in inner))
+
+
 RECIPES: Mapping[type, Recipe] = MappingProxyType(
     {
         GatedDeltaNet: Recipe(
@@ -36,5 +53,6 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
         ),
         DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.dense_sizes, ffn.dense),
         MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", ffn.moe_sizes, ffn.moe),
+        Parallel: Recipe("parallel", "Parallel", "Several at once, on the same x.", _parallel_sizes, _parallel),
     }
 )

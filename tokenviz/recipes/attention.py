@@ -7,7 +7,7 @@ from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.recipes.activation import sigmoid, silu
 from tokenviz.recipes.linear import projection
-from tokenviz.recipes.norm import rms_norm
+from tokenviz.recipes.norm import norm_title, normalise
 from tokenviz.recipes.rope import apply_rope
 from tokenviz.scenario import Scenario
 
@@ -34,8 +34,9 @@ def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
     k = projection(b, x, id="k", equation="K H D, T D -> T K H", title="Key projection", out="k", bias=spec.bias)
     v = projection(b, x, id="v", equation="K H D, T D -> T K H", title="Value projection", out="v", bias=spec.bias)
     if spec.qk_norm is not None:
-        q = rms_norm(b, q, spec.qk_norm, id="q_norm", over="H", title="q RMSNorm", out="q̂")
-        k = rms_norm(b, k, spec.qk_norm, id="k_norm", over="H", title="k RMSNorm", out="k̂")
+        title = norm_title(spec.qk_norm)
+        q = normalise(b, q, spec.qk_norm, id="q_norm", over="H", title=f"q {title}", out="q̂")
+        k = normalise(b, k, spec.qk_norm, id="k_norm", over="H", title=f"k {title}", out="k̂")
     if spec.rope is not None:
         q = apply_rope(b, q, spec.rope, id="q_rope", name="q")
         k = apply_rope(b, k, spec.rope, id="k_rope", name="k")
@@ -113,6 +114,18 @@ def softmax(b: Builder, x: Value, over: str, *, id: str, title: str, out: str) -
     ):
         e = b.unary("exp", b.subtract(x, b.reduce("max", x, over, "max"), "subtract"), "exp")
         return b.divide(e, b.reduce("sum", e, over, "sum"), "divide", out)
+
+
+def soft_cap(b: Builder, x: Value, cap: float, *, id: str, out: str) -> Value:
+    """cap · tanh(x / cap): three operations."""
+    with b.transform(
+        id,
+        "soft cap",
+        "Soft cap",
+        equation=rf"s \leftarrow {cap:g}\,\tanh(s / {cap:g})",
+        says="Squashes the scores smoothly, so that none leaves the range.",
+    ):
+        return b.multiply(b.unary("tanh", b.multiply(x, 1 / cap, f"× 1/{cap:g}"), "tanh"), cap, f"× {cap:g}", out)
 
 
 def gated(b: Builder, mixed: Value, gate: Value, activation: str) -> Value:

@@ -43,15 +43,17 @@ def project_with(
         return b.add(y, shift, "+ bias", out)
 
 
-def residual_add(b: Builder, x: Value, update: Value) -> Value:
-    """x + update, the only way back onto the residual stream."""
+def residual_add(b: Builder, x: Value, update: Value, scale: float = 1.0) -> Value:
+    """x + scale · update, the only way back onto the residual stream; a scale of 1 is no operation."""
     with b.transform(
         "residual",
         "residual add",
         "Residual add",
-        equation=r"x' = x + \Delta x",
+        equation=r"x' = x + \Delta x" if scale == 1.0 else rf"x' = x + {scale:g}\,\Delta x",
         says="Adds the section's result to the residual stream, which carries everything else past it unchanged.",
     ):
+        if scale != 1.0:
+            update = b.multiply(update, scale, f"× {scale:g}")
         return b.add(x, update, "add", "x′")
 
 

@@ -43,9 +43,10 @@ SCALINGS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
 
 def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
     """Cosines and sines for the step's positions, each ``T rotated``; made once per block."""
-    if "coefficient.cos" in b.values:
-        return b.values["coefficient.cos"], b.values["coefficient.sin"]
-    position = b.input("position", "T", name="position", dtype="index", says="Positions of the new tokens.")
+    cos, sin = b.find("coefficient.cos"), b.find("coefficient.sin")
+    if cos is not None and sin is not None:
+        return cos, sin
+    position = b.position()
 
     def table(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def rows(positions: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Bodies side by side on one x: attention and feed-forward at once, attention and a state-space mixer at once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tokenviz.architecture import Branch, Parallel
+from tokenviz.builder import Builder
+from tokenviz.graph import Value
+from tokenviz.notation import GraphError
+from tokenviz.recipes.norm import normalise
+from tokenviz.scenario import Scenario
+
+
+def sizes(spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Mapping[str, int]:
+    """Extents of the letters of all branches; one letter cannot mean two extents."""
+    found: dict[str, int] = {}
+    for branch in spec.branches:
+        for letter, extent in recipes[type(branch.body)].sizes(branch.body, scenario).items():
+            if found.setdefault(letter, extent) != extent:
+                raise GraphError(f"letter {letter} is {found[letter]} in one branch and {extent} in another")
+    return found
+
+
+def trace(b: Builder, x: Value, spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Value:
+    """x: T D -> T D, the sum of the branches' updates; no branch waits for another."""
+    updates = []
+    for branch in spec.branches:
+        with b.prefixed(branch.name):
+            updates.append(_one(b, x, branch, scenario, recipes))
+    with b.transform(
+        "join",
+        "join",
+        "Add branches",
+        equation=r"\Delta x = \sum_i \Delta x_i",
+        says="Adds up what the branches computed side by side.",
+    ):
+        total = updates[0]
+        for update in updates[1:]:
+            total = b.add(total, update, "add", "Δx")
+        return total
+
+
+def _one(b: Builder, x: Value, branch: Branch, scenario: Scenario, recipes: Mapping[type, Any]) -> Value:
+    if branch.norm is not None:
+        x = normalise(b, x, branch.norm, id="norm")
+    x = scaled(b, x, branch.in_scale, "in_scale", "Scale input", "x")
+    update: Value = recipes[type(branch.body)].trace(b, x, branch.body, scenario)
+    return scaled(b, update, branch.out_scale, "out_scale", "Scale output", "Δx")
+
+
+def scaled(b: Builder, x: Value, factor: float, id: str, title: str, out: str) -> Value:
+    """x times a constant of the config; nothing at all when it is 1."""
+    if factor == 1.0:
+        return x
+    with b.transform(
+        id, "scale", title, equation=rf"{out} \leftarrow {factor:g}\,{out}",
+        says="Multiplies by a constant that the config fixes.",
+    ):  # fmt: skip
+        return b.multiply(x, factor, f"× {factor:g}", out)
