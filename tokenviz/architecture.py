@@ -130,6 +130,151 @@ class MoE:
     shared: SharedExpert | None
 
 
+# ------------------------------------------------------------------------------------------------ latent attention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexer:
+    """Scores every position cheaply, so that attention reads only the best `top_k` of them."""
+
+    heads: int
+    head_dim: int
+    top_k: int
+    rope: Rope
+    norm: LayerNorm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatentAttention:
+    """Attention whose heads share one cached latent of `rank` values and `rope_dim` turned coordinates per position.
+
+    `query_rank` compresses the queries likewise (None: they are projected directly). `rope` None leaves the
+    `rope_dim` coordinates as they are.
+    """
+
+    heads: int
+    nope_dim: int
+    rope_dim: int
+    value_dim: int
+    rank: int
+    query_rank: int | None
+    scale: float
+    rope: Rope | None
+    bias: bool
+    norm: RMSNorm
+    indexer: Indexer | None
+
+
+# ------------------------------------------------------------------------------------------------ state-space mixers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KimiDelta:
+    """The gated delta rule with one decay per key channel and a short convolution each for q, k and v."""
+
+    heads: int
+    head_dim: int
+    taps: int
+    gate_rank: int
+    norm: RMSNorm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectiveScan:
+    """Mamba-1: every channel keeps `state` values, each with a decay of its own. `norm` acts on dt, B and C."""
+
+    channels: int
+    state: int
+    taps: int
+    dt_rank: int
+    conv_bias: bool
+    bias: bool
+    norm: RMSNorm | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSpace:
+    """Mamba-2: heads with one decay each; `groups` of heads share the input and output vectors B and C.
+
+    `norm` (None: there is none) acts on the gated read-out group by group, or before the gate with `norm_first`.
+    `dt_limits` bound the time step where several positions are computed at once. `multipliers` scale the five
+    parts of the input projection: z, x, B, C, dt.
+    """
+
+    heads: int
+    head_dim: int
+    state: int
+    groups: int
+    taps: int
+    conv_bias: bool
+    bias: bool
+    out_bias: bool
+    norm: RMSNorm | None
+    norm_first: bool
+    dt_limits: tuple[float, float | None]
+    multipliers: tuple[float, float, float, float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortConv:
+    """A gated convolution over the last `taps` columns and nothing else."""
+
+    channels: int
+    taps: int
+    bias: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearAttention:
+    """Lightning attention: a matrix memory per head that fades at a fixed rate, `decays`, and is never corrected."""
+
+    heads: int
+    head_dim: int
+    activation: str
+    decays: tuple[float, ...]
+    norm: RMSNorm
+
+
+# ------------------------------------------------------------------------------------------------ routed experts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Router:
+    """How experts are scored and chosen.
+
+    `scoring` is ``sigmoid``, ``softmax`` (over all experts) or ``softmax of chosen``. With several `groups`, experts are
+    chosen among the best `kept_groups`; a group's score is its ``best`` expert's or the sum of its ``best two``.
+    `correction` adds a stored bias to the scores that choose, not to the weights that result.
+    """
+
+    scoring: str
+    correction: bool
+    groups: int
+    kept_groups: int
+    group_score: str
+    renormalise: bool
+    eps: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedExperts:
+    """`per_token` of `experts` feed-forwards of `width`, gated or plain, beside one of `shared` width (None: none).
+
+    With `latent`, the routed experts work on a projection of x to that width.
+    """
+
+    experts: int
+    per_token: int
+    width: int
+    activation: Activation
+    gated: bool
+    bias: bool
+    latent: int | None
+    shared: int | None
+    router: Router
+
+
 # ------------------------------------------------------------------------------------------------ composition
 
 
@@ -151,7 +296,10 @@ class Parallel:
     branches: tuple[Branch, ...]
 
 
-Body = GQA | GatedDeltaNet | DenseFFN | MoE | Parallel
+Body = (
+    GQA | GatedDeltaNet | DenseFFN | MoE | Parallel
+    | LatentAttention | KimiDelta | SelectiveScan | StateSpace | ShortConv | LinearAttention | RoutedExperts
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
