@@ -21,7 +21,7 @@ from pyvis.network import Network
 
 from tokenviz.views.scene import Box, Bubble, Cell, Edge, Item, Node, Panel, Rect, Scene
 
-_PARTS = ("canvas_find.js", "canvas_draw.js", "canvas_play.js", "canvas.js")
+_PARTS = ("find", "draw", "view", "play", "events")
 
 
 def network(scene: Scene, draggable: bool = False) -> Network:
@@ -122,7 +122,8 @@ export default function (component) {{
 def _library() -> str:
     folder = files("tokenviz.views")
     style = (folder / "canvas.css").read_text(encoding="utf-8")
-    parts = [(folder / part).read_text(encoding="utf-8") for part in _PARTS]
+    names = [*(f"canvas_{part}.js" for part in _PARTS), "canvas.js"]
+    parts = [(folder / name).read_text(encoding="utf-8") for name in names]
     return "\n".join([f"const STYLE = {json.dumps(style)};", *parts])
 
 

@@ -89,18 +89,41 @@ function paintPanel(ctx, view, panel) {
   ctx.lineWidth = hair(view, 1);
   ctx.strokeStyle = colours.border;
   ctx.stroke();
-  if (SIZE.heading * view.scale < 11.5) return;
+  if (SIZE.heading * view.scale >= 11.5) paintHeading(ctx, view, panel, panel.x + 16, panel.y + 24);
+}
+
+function paintHeading(ctx, view, panel, x, y) {
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.font = fontOf(view, SIZE.heading, 600);
-  ctx.fillStyle = colours.text;
-  const room = panel.w - 32;
-  write(ctx, panel.heading, panel.x + 16, panel.y + 24, room);
+  ctx.fillStyle = view.colours.text;
+  const room = panel.x + panel.w - x - 16;
+  write(ctx, panel.heading, x, y, room);
   const used = Math.min(room, widthOf(ctx, panel.heading)) + 12;
   if (!panel.sub || room - used < 40) return;
   ctx.font = fontOf(view, SIZE.sub);
-  ctx.fillStyle = colours.muted;
-  write(ctx, panel.sub, panel.x + 16 + used, panel.y + 25, room - used);
+  ctx.fillStyle = view.colours.muted;
+  write(ctx, panel.sub, x + used, y + 1, room - used);
+}
+
+// A heading that scrolled out of sight stays at the edge of the view while its panel is there.
+function paintPinnedHeading(ctx, view, panel) {
+  if (SIZE.heading * view.scale < 11.5) return;
+  const [left, top, right] = view.window;
+  const px = 1 / view.scale;
+  ctx.font = fontOf(view, SIZE.heading, 600);
+  const width = widthOf(ctx, panel.heading);
+  const x = Math.min(Math.max(panel.x + 16, left + 14 * px), panel.x + panel.w - width - 16);
+  const y = Math.min(Math.max(panel.y + 24, top + view.inset.top * px + 14), panel.y + panel.h - 24);
+  if ((x === panel.x + 16 && y === panel.y + 24) || x > right || y < top) return;
+  ctx.globalAlpha = 0.9;
+  ctx.font = fontOf(view, SIZE.sub);
+  const sub = panel.sub && panel.x + panel.w - x - width - 28 > 40 ? widthOf(ctx, panel.sub) + 12 : 0;
+  rounded(ctx, x - 8, y - 14, width + sub + 16, 28, 6);
+  ctx.fillStyle = view.colours.panel;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  paintHeading(ctx, view, panel, x, y);
 }
 
 // Far out, headings keep a readable size: beside their panel where there is room, else over its upper edge.
@@ -126,13 +149,17 @@ function paintFarHeading(ctx, view, panel) {
   }
   ctx.textAlign = "left";
   const beside = sub && heading + sub + 20 * px < panel.w;
+  const width = heading + (beside ? sub + 6 * px : 0) + 12 * px;
+  const left = Math.min(Math.max(panel.x, view.window[0] + 8 * px), panel.x + panel.w - width);
+  const above = view.window[1] + (view.inset.top - 6) * px;
+  const top = Math.min(Math.max(panel.y, above), panel.y + panel.h - 24 * px);
   ctx.globalAlpha = 0.9;
-  rounded(ctx, panel.x + 2 * px, panel.y + 2 * px, heading + (beside ? sub + 6 * px : 0) + 10 * px, 18 * px, 4 * px);
+  rounded(ctx, left + 2 * px, top + 2 * px, heading + (beside ? sub + 6 * px : 0) + 10 * px, 18 * px, 4 * px);
   ctx.fillStyle = view.colours.background;
   ctx.fill();
   ctx.globalAlpha = 1;
-  put(panel.heading, bold, view.colours.text, panel.x + 7 * px, panel.y + 11 * px);
-  if (beside) put(panel.sub, plain, view.colours.muted, panel.x + heading + 13 * px, panel.y + 11 * px);
+  put(panel.heading, bold, view.colours.text, left + 7 * px, top + 11 * px);
+  if (beside) put(panel.sub, plain, view.colours.muted, left + heading + 13 * px, top + 11 * px);
 }
 
 function paintNote(ctx, view, note) {
@@ -298,9 +325,15 @@ function paintCell(ctx, view, cell, { left, top }) {
     ctx.fill();
     ctx.globalAlpha = strength;
   }
-  if (lit || isHot(view, cell.id)) {
-    ctx.lineWidth = hair(view, lit ? 2.6 : 1.6, 1.2);
-    ctx.strokeStyle = lit ? colours.accent : colours.text;
+  if (isHot(view, cell.id)) {
+    ctx.lineWidth = hair(view, 1.6, 1.2);
+    ctx.strokeStyle = colours.text;
+    ctx.stroke();
+  }
+  if (lit) {
+    rounded(ctx, left - 2, top - 2, cell.w + 4, cell.h + 4, 6);
+    ctx.lineWidth = hair(view, 3.2, 2);
+    ctx.strokeStyle = colours.accent;
     ctx.stroke();
   }
   if (!legible(view, SIZE.body)) return;

@@ -1,0 +1,159 @@
+// Where the reader looks: zoom, pan, fit, full screen; and what is painted there, on the page or into a picture.
+
+// What the bars cover at the top and at the bottom of the stage, in pixels.
+function insets(view) {
+  const inset = { top: 12, bottom: 12 };
+  for (const bar of [view.tabs, view.tools, view.playbar]) {
+    if (bar.hidden) continue;
+    const [above, below] = [bar.offsetTop, view.root.clientHeight - bar.offsetTop - bar.offsetHeight];
+    if (above < below) inset.top = Math.max(inset.top, above + bar.offsetHeight + 8);
+    else inset.bottom = Math.max(inset.bottom, below + bar.offsetHeight + 8);
+  }
+  return inset;
+}
+
+function moveView(view, target, still) {
+  const animation = still || calm() ? false : { duration: 320, easingFunction: "easeInOutQuad" };
+  view.network.moveTo({ ...target, animation });
+  setTimeout(() => remember(view), still ? 0 : 360);
+}
+
+function room(view) {
+  const { top, bottom } = insets(view);
+  const height = view.stage.clientHeight - top - bottom;
+  return { top, width: view.stage.clientWidth - 24, height, shift: (top - bottom) / 2 };
+}
+
+function showRect(view, rect, most, still) {
+  const { width, height, shift } = room(view);
+  if (width <= 0 || height <= 0) return;
+  const scale = Math.min(width / rect.w, height / rect.h, most);
+  moveView(view, { position: { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2 - shift / scale }, scale }, still);
+}
+
+// A block fills the view; one too tall for readable text is shown from its top, at a size at which it can be read.
+function showRegion(view, panel, still) {
+  const { top, width, height } = room(view);
+  const readable = 11.2 / SIZE.small;
+  const whole = Math.min(width / panel.w, height / panel.h);
+  view.touched = true;
+  if (whole >= readable) return showRect(view, panel, 1.5, still);
+  const scale = Math.max(0.6, Math.min(width / panel.w, readable));
+  if (panel.h * scale <= height) return showRect(view, panel, scale, still);
+  const y = panel.y + (view.stage.clientHeight / 2 - top) / scale;
+  return moveView(view, { position: { x: panel.x + panel.w / 2, y }, scale }, still);
+}
+
+function showItem(view, item) {
+  view.touched = true;
+  const scale = Math.max(view.scale, 0.9);
+  moveView(view, { position: { x: item.x, y: item.y }, scale });
+}
+
+function fitAll(view, still) {
+  view.touched = false;
+  const { width, height } = view.data.scene;
+  showRect(view, { x: 0, y: 0, w: width, h: height }, 1.4, still);
+}
+
+function openView(view, fresh) {
+  const last = kept.get(view.key);
+  if (fresh && last && last.scene === view.data.scene.id && last.scale) {
+    view.touched = last.touched;
+    view.trace = last.trace;
+    moveView(view, { position: last.position, scale: last.scale }, true);
+    if (last.selected) select(view, last.selected, true);
+    return;
+  }
+  if (!view.items.has(view.selected)) select(view, null, true);
+  const panel = view.panels.find((candidate) => candidate.id === view.data.open);
+  if (panel) showRegion(view, panel, true);
+  else fitAll(view, true);
+}
+
+function remember(view) {
+  kept.set(view.key, {
+    ...kept.get(view.key), scene: view.data.scene.id, scale: view.network.getScale(),
+    position: view.network.getViewPosition(), selected: view.selected, touched: view.touched, trace: view.trace,
+  });
+}
+
+function zoomBy(view, factor, at, smooth) {
+  const scale = Math.max(ZOOM.least, Math.min(ZOOM.most, view.network.getScale() * factor));
+  const centre = view.network.getViewPosition();
+  const fixed = at || centre;
+  const share = view.network.getScale() / scale;
+  const position = { x: fixed.x + (centre.x - fixed.x) * share, y: fixed.y + (centre.y - fixed.y) * share };
+  view.touched = true;
+  moveView(view, { position, scale }, !smooth);
+}
+
+// After a drag at least the middle of the view stays on the drawing.
+function holdOn(view) {
+  const centre = view.network.getViewPosition();
+  const { width, height } = view.data.scene;
+  const position = { x: Math.max(0, Math.min(width, centre.x)), y: Math.max(0, Math.min(height, centre.y)) };
+  if (position.x !== centre.x || position.y !== centre.y) moveView(view, { position, scale: view.network.getScale() });
+}
+
+function isFull(view) {
+  return view.root.getRootNode().fullscreenElement === view.root;
+}
+
+function toggleFull(view) {
+  if (isFull(view)) document.exitFullscreen();
+  else view.root.requestFullscreen();
+}
+
+// ---- painting ---------------------------------------------------------------------------------------------------
+
+function paintBelow(view, ctx) {
+  for (const panel of view.panels) paintPanel(ctx, view, panel);
+  for (const note of view.notes) paintNote(ctx, view, note);
+  const strong = [];
+  for (const edge of view.edges.values()) {
+    const raised = view.selected === edge.id || view.hover === edge.id || (view.path && view.path.edges.has(edge.id));
+    if (raised) strong.push(edge);
+    else paintEdge(ctx, view, edge);
+  }
+  for (const edge of strong) paintEdge(ctx, view, edge);
+}
+
+function paintAbove(view, ctx) {
+  for (const edge of view.edges.values()) paintEdgeLabel(ctx, view, edge);
+  for (const panel of view.panels) {
+    paintFarHeading(ctx, view, panel);
+    paintPinnedHeading(ctx, view, panel);
+  }
+  paintRings(ctx, view);
+}
+
+function look(view) {
+  view.scale = view.network.getScale();
+  const a = view.network.DOMtoCanvas({ x: 0, y: 0 });
+  const b = view.network.DOMtoCanvas({ x: view.stage.clientWidth, y: view.stage.clientHeight });
+  view.window = [a.x, a.y, b.x, b.y];
+  view.inset = insets(view);
+}
+
+function savePng(view) {
+  const ratio = Math.max(2, window.devicePixelRatio);
+  const picture = make("canvas");
+  picture.width = view.stage.clientWidth * ratio;
+  picture.height = view.stage.clientHeight * ratio;
+  const ctx = picture.getContext("2d");
+  ctx.fillStyle = view.colours.background;
+  ctx.fillRect(0, 0, picture.width, picture.height);
+  const [left, top] = view.window;
+  ctx.setTransform(view.scale * ratio, 0, 0, view.scale * ratio, -left * view.scale * ratio, -top * view.scale * ratio);
+  paintBelow(view, ctx);
+  for (const item of view.items.values()) paintItem(ctx, view, item);
+  paintAbove(view, ctx);
+  picture.toBlob((blob) => {
+    const link = make("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `${view.data.name}.png`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+}
