@@ -17,7 +17,7 @@ def _section_macs(body: object, d: int, span: int) -> int:
     if isinstance(body, GQA):
         n, kv = body.kv_heads * body.group * body.head_dim, body.kv_heads * body.head_dim
         queries = 2 * n if body.gate else n
-        # q (and gate), k, v, out; then one dot product and one weighted sum of length head_dim per query head and position
+        # q (and gate), k, v, out; then for each query head and position one dot product and one weighted sum
         return d * (queries + 2 * kv) + n * d + 2 * n * span
     if isinstance(body, GatedDeltaNet):
         qk, v = body.key_heads * body.key_dim, body.value_heads * body.value_dim

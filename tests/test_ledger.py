@@ -66,7 +66,8 @@ def test_one_gated_delta_step_by_hand() -> None:
     assert ops["decay S"] == {"multiply": 1_024}
     assert ops["Sᵀk products"] == ops["k outer"] == ops["Sᵀq products"] == {"mac": 1_024}
     layers = sum(n for b, n in step.folded() if b.kind == "deltanet")
-    assert layers * 3 * 1_024 == 18_432 and layers * 1_024 == 6_144
+    assert layers * 3 * 1_024 == 18_432
+    assert layers * 1_024 == 6_144
 
 
 def test_state_traffic_and_arithmetic_of_the_27b_model() -> None:

@@ -52,7 +52,8 @@ def test_arithmetic_of_the_largest_model() -> None:
 
 def test_bytes_of_the_largest_model() -> None:
     a = analysis("qwen3.8-2.4t-a95b")
-    assert a.traffic.total // 10**9 == 281 and round(a.traffic.total / 1e9) == 282
+    assert a.traffic.total // 10**9 == 281
+    assert round(a.traffic.total / 1e9) == 282
     assert a.traffic.weights // 10**9 == 186
     assert a.traffic.kv_read // 10**9 == 94
     assert round(a.traffic.total * a.scenario.tokens_per_s / 1e12) == 28

@@ -1,5 +1,7 @@
 """The folded schedule equals one that is expanded and computed by an independent longest-path search."""
 
+import itertools
+
 import networkx as nx
 import pytest
 from hypothesis import given, settings
@@ -58,8 +60,8 @@ def test_every_transform_of_every_layer_ends_when_the_expanded_search_says(name:
     step = trace(model.architecture, model.scenario())
     ends = expanded_ends(step)
     for place, (ref, t0) in enumerate(zip(step.sequence, block_starts(step), strict=True)):
-        for id, span in schedule_block(step.blocks[ref.block]).spans.items():
-            assert t0 + span.end == ends[place, id]
+        for transform, span in schedule_block(step.blocks[ref.block]).spans.items():
+            assert t0 + span.end == ends[place, transform]
 
 
 @settings(max_examples=30, deadline=None)
@@ -69,8 +71,9 @@ def test_slack_is_what_a_transform_can_wait_without_delaying_the_block(model: Mo
     for block in step.blocks.values():
         s = schedule_block(block)
         chain = [s.spans[t] for t in s.critical]
-        assert chain[0].start == 0 and chain[-1].end == s.depth
-        assert all(a.end == b.start for a, b in zip(chain, chain[1:], strict=False))
+        assert chain[0].start == 0
+        assert chain[-1].end == s.depth
+        assert all(a.end == b.start for a, b in itertools.pairwise(chain))
         assert all(span.slack == 0 for span in chain)
         assert all(span.slack >= 0 for span in s.spans.values())
         for t in block.transforms:

@@ -10,11 +10,27 @@ import numpy as np
 Arrays = Mapping[str, np.ndarray]
 
 
-def map_weights(
-    tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], *, gated_attention: bool
-) -> dict[str, np.ndarray]:
+GATED_ATTENTION = ("qwen3_5", "qwen3_5_moe")
+"""Models whose q_proj also holds the output gate."""
+
+
+def map_weights(tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], model: str) -> dict[str, np.ndarray]:
     """Give every weight that a step needs its array, reshaped (never transposed) to our shape."""
-    return {name: _find(tensors, name, gated_attention).reshape(shape) for name, shape in shapes.items()}
+    gated = model in GATED_ATTENTION
+    return {name: _find(tensors, name, gated).reshape(shape) for name, shape in shapes.items()}
+
+
+STATES = {"keys": "K_cache", "values": "V_cache", "conv_states": "conv_state", "recurrent_states": "S"}
+"""The reference's cache fields and our states."""
+
+
+def our_state(model: str, arrays: Arrays, layer: int, field: str, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(ours, theirs) for one cache tensor, in one shape."""
+    ours = arrays[f"layers.{layer}.mixer.{STATES[field]}"]
+    if field == "conv_states":
+        # The reference keeps as many columns as taps, channels first; only the last taps - 1 are ever read again.
+        theirs = theirs[:, -len(ours) :].T
+    return ours, theirs
 
 
 def _find(t: Arrays, name: str, gated: bool) -> np.ndarray:

@@ -1,5 +1,7 @@
 """The small models: configs wide enough to tell every dimension apart, deep enough to have every layer kind."""
 
+from pathlib import Path
+
 QWEN = {
     "hidden_size": 24, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
     "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 12, "linear_value_head_dim": 16,
@@ -24,5 +26,6 @@ CONFIGS = {
     },
 }  # fmt: skip
 
+FOLDER = Path(__file__).parent.parent / "fixtures" / "reference"
 PREFILL = 11
 STEPS = 8

@@ -13,6 +13,7 @@ def build(name: str, seed: int = 0) -> Any:
     """A randomly initialised float32 model in evaluation mode; every parameter random, so that none hides."""
     config = transformers.AutoConfig.for_model(**CONFIGS[name])
     config._attn_implementation = "eager"
+    config._experts_implementation = "eager"  # one product for each chosen expert, which a flop counter can see
     model = transformers.AutoModelForCausalLM.from_config(config).float().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -39,14 +40,14 @@ def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, n
     out: dict[str, np.ndarray] = {"prompt": prompt[0].numpy()}
     with torch.no_grad():
         result = model(prompt, use_cache=True)
-        cache = result.past_key_values
+        cache = result.cache
         out["prefill.logits"] = result.logits[0].numpy()
         _snapshot(out, "prefill", cache)
         greedy = []
         for i in range(STEPS):
             token = int(result.logits[0, -1].argmax())
             greedy.append(token)
-            result = model(torch.tensor([[token]]), past_key_values=cache, use_cache=True)
+            result = model(torch.tensor([[token]]), cache=cache, use_cache=True)
             out[f"step{i}.logits"] = result.logits[0, -1].numpy()
         _snapshot(out, "last", cache)
         greedy.append(int(result.logits[0, -1].argmax()))
@@ -66,3 +67,15 @@ def _snapshot(out: dict[str, np.ndarray], when: str, cache: Any) -> None:
                 value = value.get(0)
             if isinstance(value, torch.Tensor):
                 out[f"{when}.{i}.{field}"] = value[0].clone().numpy()
+
+
+def decode_flops(name: str, context: int) -> int:
+    """FLOPs that torch's counter sees in one decode step after `context` cached tokens."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model = build(name)
+    with torch.no_grad():
+        cache = model(torch.zeros((1, context), dtype=torch.long), use_cache=True).cache
+        with FlopCounterMode(display=False) as counter:
+            model(torch.zeros((1, 1), dtype=torch.long), cache=cache, use_cache=True)
+    return int(counter.get_total_flops())
