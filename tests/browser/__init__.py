@@ -1,0 +1,1 @@
+"""Tests that drive the running app in a real Chromium."""

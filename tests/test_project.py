@@ -1,0 +1,109 @@
+"""The house rules that a test can hold: dependencies, imports, names, sizes, and no figure typed in."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tokenviz.families import FAMILIES
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = sorted((ROOT / "tokenviz").rglob("*.py"))
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+
+
+def test_requirements_equal_the_dependencies() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (ROOT / "requirements.txt").read_text().split("\n")[:-1] == project["dependencies"]
+
+
+def test_importing_the_library_loads_no_drawing_or_page() -> None:
+    code = (
+        "import sys, tokenviz, tokenviz.cli, tokenviz.analysis;"
+        "print([m for m in ('streamlit', 'altair', 'pyvis', 'IPython') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+LAYERS = (
+    "notation", "config", "graph", "architecture", "scenario", "primitives", "wires", "builder", "families", "recipes",
+    "catalog", "trace", "execute", "schedule", "ledger", "traffic", "analysis",
+)  # fmt: skip
+
+
+def imports_of(path: Path) -> set[str]:
+    return set(re.findall(r"^\s*(?:from|import) tokenviz\.(\w+)", path.read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", [p for p in PACKAGE if p.relative_to(ROOT / "tokenviz").parts[0].removesuffix(".py") in LAYERS],
+                         ids=lambda p: str(p.relative_to(ROOT)))  # fmt: skip
+def test_imports_run_one_way(path: Path) -> None:
+    own = path.relative_to(ROOT / "tokenviz").parts[0].removesuffix(".py")
+    later = [name for name in imports_of(path) if name not in LAYERS or LAYERS.index(name) > LAYERS.index(own)]
+    assert later == []
+
+
+def test_family_names_stop_at_the_families() -> None:
+    names = [n for n in FAMILIES if len(n) > 4]
+    found = [
+        f"{path.name}: {name}"
+        for path in PACKAGE
+        if "families" not in path.parts and "decoder" not in path.parts
+        for name in names
+        if re.search(rf"[\"']{re.escape(name)}[\"']", path.read_text())
+    ]
+    assert found == []
+
+
+PUBLISHED = (
+    "10612",
+    "10_612",
+    "10,612",
+    "6886",
+    "6_886",
+    "6,886",
+    "5337",
+    "5_337",
+    "3897",
+    "3_897",
+    "2001",
+    "2_001",
+    "1467",
+    "1_467",
+)
+
+
+@pytest.mark.parametrize("path", [*PACKAGE, *PAGES, ROOT / "streamlit_app.py"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_published_total_is_typed_in(path: Path) -> None:
+    text = path.read_text()
+    assert [total for total in PUBLISHED if re.search(rf"(?<![\d.]){total}(?!\d)", text)] == []
+
+
+@pytest.mark.parametrize(("paths", "limit"), [(PACKAGE, 400), (PAGES, 80)], ids=["modules", "pages"])
+def test_files_stay_short(paths: list[Path], limit: int) -> None:
+    assert {str(p.relative_to(ROOT)): n for p in paths if (n := len(p.read_text().splitlines())) > limit} == {}
+
+
+def test_every_letter_of_a_drawn_shape_is_in_the_notation() -> None:
+    from tokenviz.catalog import bundled_models, load_model
+    from tokenviz.notation import LETTERS
+    from tokenviz.trace import trace
+
+    unknown = set()
+    for name in bundled_models():
+        model = load_model(name)
+        for block in trace(model.architecture, model.scenario()).blocks.values():
+            unknown |= {d for v in block.values.values() for d in v.dims if d not in LETTERS}
+    assert unknown == set()
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    readme, ci = (ROOT / "README.md").read_text(), (ROOT / ".ci" / "run").read_text()
+    commands = re.findall(r"^python3 -m venv .*$", readme, re.MULTILINE)
+    assert len(commands) == 2
+    assert commands[0].endswith("streamlit run streamlit_app.py")
+    assert commands[1] in ci
