@@ -119,14 +119,41 @@ class SharedExpert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Router:
+    """How a token's experts and their weights are chosen.
+
+    `scoring` turns the router's products into scores (softmax over all experts, or each score's own sigmoid);
+    with `select_first` the top k are picked before that and scored among themselves. `correction` is a stored bias that
+    ranks experts but does not weigh them; `groups` of experts compete first and `kept_groups` of them stay.
+    The weights of the chosen are divided by their sum (plus `epsilon`) when `renormalise`, then times `scale`.
+    """
+
+    scoring: str
+    select_first: bool
+    bias: bool
+    correction: bool
+    groups: int
+    kept_groups: int
+    renormalise: bool
+    epsilon: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MoE:
-    """Routed experts: `per_token` of `experts` gated feed-forwards of `width`, and an optional shared one."""
+    """Routed experts: `per_token` of `experts` feed-forwards of `width`, and an optional shared one.
+
+    With `weigh_input` an expert's weight multiplies what enters it, not what leaves it.
+    """
 
     experts: int
     per_token: int
     width: int
     activation: Activation
-    renormalise: bool
+    gated: bool
+    bias: bool
+    router: Router
+    weigh_input: bool
     shared: SharedExpert | None
 
 
@@ -235,46 +262,6 @@ class LinearAttention:
     norm: RMSNorm
 
 
-# ------------------------------------------------------------------------------------------------ routed experts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Router:
-    """How experts are scored and chosen.
-
-    `scoring` is ``sigmoid``, ``softmax`` (over all experts) or ``softmax of chosen``. With several `groups`, experts are
-    chosen among the best `kept_groups`; a group's score is its ``best`` expert's or the sum of its ``best two``.
-    `correction` adds a stored bias to the scores that choose, not to the weights that result.
-    """
-
-    scoring: str
-    correction: bool
-    groups: int
-    kept_groups: int
-    group_score: str
-    renormalise: bool
-    eps: float
-    scale: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoutedExperts:
-    """`per_token` of `experts` feed-forwards of `width`, gated or plain, beside one of `shared` width (None: none).
-
-    With `latent`, the routed experts work on a projection of x to that width.
-    """
-
-    experts: int
-    per_token: int
-    width: int
-    activation: Activation
-    gated: bool
-    bias: bool
-    latent: int | None
-    shared: int | None
-    router: Router
-
-
 # ------------------------------------------------------------------------------------------------ composition
 
 
@@ -298,7 +285,7 @@ class Parallel:
 
 Body = (
     GQA | GatedDeltaNet | DenseFFN | MoE | Parallel
-    | LatentAttention | KimiDelta | SelectiveScan | StateSpace | ShortConv | LinearAttention | RoutedExperts
+    | LatentAttention | KimiDelta | SelectiveScan | StateSpace | ShortConv | LinearAttention
 )  # fmt: skip
 
 

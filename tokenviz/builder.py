@@ -332,6 +332,13 @@ class Builder:
         self.program.append(Wire(value_id, "positions", (position.id,), value_id, {"table": table}))
         return value
 
+    def constant(self, array: Any, dims: str, name: str) -> Value:
+        """Numbers that are part of the mathematics, such as the multipliers of a config; neither weights nor work."""
+        value_id = self._fresh(f"{self._prefix}constant.{name}")
+        value = self._value(value_id, name, _dims(dims), Lifetime.STATIC, Role.FOLDED, "weight")
+        self.program.append(Wire(value_id, "constant", (), value_id, {"array": array}))
+        return value
+
     # ---------------------------------------------------------------- finishing
 
     def build(self, *, key: str, kind: str, title: str, says: str, spec: object, outputs: Mapping[str, Value]) -> Block:

@@ -79,6 +79,11 @@ def _positions(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any
     return table
 
 
+def _constant(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    array = attrs["array"]
+    return lambda: array
+
+
 def _fold(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     compute: Callable[..., Array] = attrs["compute"]
     return compute
@@ -97,5 +102,6 @@ WIRES: Mapping[str, Lower] = MappingProxyType(
         "windows": _windows,
         "positions": _positions,
         "fold": _fold,
+        "constant": _constant,
     }
 )

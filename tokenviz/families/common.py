@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tokenviz.architecture import GQA, Architecture, DenseFFN, GatedDeltaNet, Layer, MoE, RMSNorm, Rope, Section
+from tokenviz.architecture import GQA, Architecture, DenseFFN, GatedDeltaNet, Layer, MoE, RMSNorm, Rope, Router, Section
 from tokenviz.config import Reader
 from tokenviz.notation import DTYPE_BITS, ConfigError
 
@@ -94,3 +94,11 @@ def layer(norm: RMSNorm, mixer: GQA | GatedDeltaNet, ffn: DenseFFN | MoE) -> Lay
 def activation(c: Reader) -> str:
     """The feed-forward's activation."""
     return c.string("hidden_act", default="silu", why="the family's default")
+
+
+def softmax_router(*, renormalise: bool) -> Router:
+    """Softmax over all experts, then the top k."""
+    return Router(
+        scoring="softmax", select_first=False, bias=False, correction=False, groups=1, kept_groups=1,
+        renormalise=renormalise, epsilon=0.0, scale=1.0,
+    )  # fmt: skip

@@ -2,7 +2,16 @@
 
 from tokenviz.architecture import GQA, Architecture, DenseFFN, GatedDeltaNet, MoE, OutputGate, RMSNorm, SharedExpert
 from tokenviz.config import Reader
-from tokenviz.families.common import activation, assemble, family, head_geometry, layer, layer_count, rope
+from tokenviz.families.common import (
+    activation,
+    assemble,
+    family,
+    head_geometry,
+    layer,
+    layer_count,
+    rope,
+    softmax_router,
+)
 from tokenviz.notation import ConfigError
 
 
@@ -25,7 +34,7 @@ def qwen3_5_moe(c: Reader) -> Architecture:
     shared = SharedExpert(width=c.integer("shared_expert_intermediate_size"), gated=True)
     ffn = MoE(
         experts=experts, per_token=per_token, width=c.integer("moe_intermediate_size"), activation=activation(c),
-        renormalise=True, shared=shared,
+        gated=True, bias=False, router=softmax_router(renormalise=True), weigh_input=False, shared=shared,
     )  # fmt: skip
     return _qwen3_5(c, ffn)
 

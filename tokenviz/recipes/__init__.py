@@ -11,7 +11,7 @@ from typing import Any
 from tokenviz.architecture import GQA, Body, DenseFFN, GatedDeltaNet, MoE, Parallel
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.recipes import attention, ffn, gated_delta, parallel
+from tokenviz.recipes import attention, ffn, gated_delta, moe, parallel
 from tokenviz.scenario import Scenario
 
 
@@ -51,8 +51,8 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
         GQA: Recipe(
             "attention", "Attention", "Compares the token with every earlier one.", attention.sizes, attention.trace
         ),
-        DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.dense_sizes, ffn.dense),
-        MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", ffn.moe_sizes, ffn.moe),
+        DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.sizes, ffn.trace),
+        MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", moe.sizes, moe.trace),
         Parallel: Recipe("parallel", "Parallel", "Several at once, on the same x.", _parallel_sizes, _parallel),
     }
 )

@@ -26,20 +26,25 @@ def project_with(
     title: str,
     out: str,
     bias: bool = False,
+    shift: Value | None = None,
     says: str = "",
 ) -> Value:
-    """A projection by a weight that exists already: shared with another reader, or gathered by the router."""
+    """A projection by a weight that exists already: shared with another reader, or gathered by the router.
+
+    `bias` adds a learned shift of its own; `shift` adds one that exists already.
+    """
+    biased = bias or shift is not None
     with b.transform(
         id,
         "projection",
         title,
-        equation=rf"{latex_name(out)} = W\,x" + (" + b" if bias else ""),
+        equation=rf"{latex_name(out)} = W\,x" + (" + b" if biased else ""),
         says=says or "Multiplies the vector by a learned matrix: one dot product for each row, all rows independent.",
     ):
-        y = b.contract(equation, weight, x, out="" if bias else out)
-        if not bias:
+        y = b.contract(equation, weight, x, out="" if biased else out)
+        if not biased:
             return y
-        shift = b.weight(f"{id}.bias", " ".join(d for d in y.dims if d != "T"), name=f"b_{out}")
+        shift = shift or b.weight(f"{id}.bias", " ".join(d for d in y.dims if d != "T"), name=f"b_{out}")
         return b.add(y, shift, "+ bias", out)
 
 

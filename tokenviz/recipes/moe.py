@@ -1,0 +1,123 @@
+"""Mixture of experts: a router, the chosen feed-forwards side by side, and an optional shared one."""
+
+from collections.abc import Mapping
+
+from tokenviz.architecture import MoE, SharedExpert
+from tokenviz.builder import Builder
+from tokenviz.graph import Value
+from tokenviz.recipes import router
+from tokenviz.recipes.activation import gated_unit, plain_unit, sigmoid
+from tokenviz.recipes.linear import project_with, projection
+from tokenviz.scenario import Scenario
+
+ROUTED_TITLES = {"gate": "Routed gate", "up": "Routed up", "down": "Routed down"}
+Shared = tuple[Value | None, Value, Value | None]
+"""What the shared expert computes from x at once: gate, up, and the score of its own gate."""
+
+
+def sizes(spec: MoE, _scenario: Scenario) -> Mapping[str, int]:
+    """Extents of the letters that a mixture of experts adds."""
+    extra = {"shared": spec.shared.width, "one": 1} if spec.shared else {}
+    return {"E": spec.experts, "X": spec.per_token, "F": spec.width, **extra, **router.sizes(spec)}
+
+
+def trace(b: Builder, x: Value, spec: MoE, _scenario: Scenario) -> Value:
+    """x: T D, normalised -> T D. X of E experts run; which ones is known only after the router."""
+    scores = router.raw_scores(b, x, spec.router)
+    shared_in = shared_up(b, x, spec, spec.shared) if spec.shared else None
+    weights, chosen = router.route(b, scores, spec)
+    outputs = experts(b, x, weights, chosen, spec)
+    shared_out = shared_down(b, shared_in, spec) if shared_in else None
+    return combine(b, outputs, None if spec.weigh_input else weights, shared_out)
+
+
+def experts(b: Builder, x: Value, weights: Value, chosen: Value, spec: MoE) -> Value:
+    """The chosen experts' outputs, ``T X D``."""
+    letters = "T D"
+    if spec.weigh_input:
+        with b.transform(
+            "weigh_input",
+            "weigh input",
+            "Weigh input",
+            equation=r"x_e = w_e\,x",
+            says="Each chosen expert receives the token scaled by its routing weight.",
+        ):
+            x = b.op("multiply", x, weights, dims=("T", "X", "D"), label="× routing weights", out="x_e")
+        letters = "T X D"
+    up_equation = f"T X F D, {letters} -> T X F"
+    gate = routed(b, x, chosen, "gate", "E F D", up_equation, "g", spec.bias) if spec.gated else None
+    up = routed(b, x, chosen, "up", "E F D", up_equation, "u", spec.bias)
+    if gate is None:
+        hidden = plain_unit(b, up, spec.activation, id="act")
+    else:
+        hidden = gated_unit(b, gate, up, spec.activation, id="act")
+    return routed(b, hidden, chosen, "down", "E D F", "T X D F, T X F -> T X D", "y", spec.bias)
+
+
+def routed(b: Builder, x: Value, chosen: Value, id: str, letters: str, equation: str, out: str, bias: bool) -> Value:
+    """One projection of the chosen experts, side by side."""
+    table = b.weight(
+        f"{id}.weight", letters, name=f"W_{out}", says="One matrix for each expert; only the chosen are read."
+    )
+    shift = None
+    if bias:
+        rows = b.weight(
+            f"{id}.bias", " ".join(letters.split()[:2]), name=f"b_{out}", says="One vector for each expert."
+        )
+        shift = b.gather(rows, chosen, "E")
+    return project_with(
+        b, x, b.gather(table, chosen, "E"), id=id, equation=equation, title=ROUTED_TITLES[id], out=out, shift=shift,
+        says="The same projection in each chosen expert; experts do not wait for each other.",
+    )  # fmt: skip
+
+
+def shared_up(b: Builder, x: Value, spec: MoE, shared: SharedExpert) -> Shared:
+    """What the shared expert computes from x at once: gate, up and, when gated, its one score."""
+    score = gate = None
+    if shared.gated:
+        score = projection(
+            b, x, id="shared_score", equation="one D, T D -> T one", title="Shared-expert score", out="s"
+        )
+    if spec.gated:
+        gate = projection(b, x, id="shared_gate", equation="shared D, T D -> T shared", title="Shared gate", out="g_s")
+    up = projection(b, x, id="shared_up", equation="shared D, T D -> T shared", title="Shared up", out="u_s")
+    return gate, up, score
+
+
+def shared_down(b: Builder, parts: Shared, spec: MoE) -> tuple[Value, Value | None]:
+    """The shared expert's output ``T D`` and its gate ``T`` (None when ungated)."""
+    gate, up, score = parts
+    if gate is None:
+        hidden = plain_unit(b, up, spec.activation, id="shared_act")
+    else:
+        hidden = gated_unit(b, gate, up, spec.activation, id="shared_act")
+    out = projection(b, hidden, id="shared_down", equation="D shared, T shared -> T D", title="Shared down", out="y_s")
+    if score is None:
+        return out, None
+    with b.transform(
+        "shared_sigmoid",
+        "sigmoid",
+        "Shared-expert gate",
+        equation=r"a = \sigma(s)",
+        says="Decides how much of the shared expert's output counts.",
+    ):
+        (flat,) = b.split(score, "one", [("s", "")])
+        return out, sigmoid(b, flat, "a")
+
+
+def combine(b: Builder, outputs: Value, weights: Value | None, shared: tuple[Value, Value | None] | None) -> Value:
+    """Weighted sum of the experts' outputs ``T X D``, plus the shared expert's."""
+    with b.transform(
+        "combine",
+        "expert combine",
+        "Combine experts",
+        equation=r"\Delta x = \sum_e w_e\, y_e" + (r" + a\, y_s" if shared else ""),
+        says="Adds up the experts' outputs, each by its routing weight.",
+    ):
+        scaled = outputs if weights is None else b.multiply(outputs, weights, "× routing weights")
+        total = b.reduce("sum", scaled, "X", "sum over experts")
+        if shared is None:
+            return total
+        out, gate = shared
+        passed = out if gate is None else b.multiply(out, gate, "× shared gate")
+        return b.add(total, passed, "add shared", "Δx")
