@@ -39,10 +39,13 @@ def imports_of(path: Path) -> set[str]:
     return set(re.findall(r"^\s*(?:from|import) tokenviz\.(\w+)", path.read_text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("path", [p for p in PACKAGE if p.relative_to(ROOT / "tokenviz").parts[0].removesuffix(".py") in LAYERS],
-                         ids=lambda p: str(p.relative_to(ROOT)))  # fmt: skip
+def layer_of(path: Path) -> str:
+    return path.relative_to(ROOT / "tokenviz").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", [p for p in PACKAGE if layer_of(p) in LAYERS], ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_run_one_way(path: Path) -> None:
-    own = path.relative_to(ROOT / "tokenviz").parts[0].removesuffix(".py")
+    own = layer_of(path)
     later = [name for name in imports_of(path) if name not in LAYERS or LAYERS.index(name) > LAYERS.index(own)]
     assert later == []
 
@@ -59,28 +62,14 @@ def test_family_names_stop_at_the_families() -> None:
     assert found == []
 
 
-PUBLISHED = (
-    "10612",
-    "10_612",
-    "10,612",
-    "6886",
-    "6_886",
-    "6,886",
-    "5337",
-    "5_337",
-    "3897",
-    "3_897",
-    "2001",
-    "2_001",
-    "1467",
-    "1_467",
-)
+PUBLISHED = ("10,612", "6,886", "5,337", "3,897", "2,001", "1,467")
 
 
 @pytest.mark.parametrize("path", [*PACKAGE, *PAGES, ROOT / "streamlit_app.py"], ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_published_total_is_typed_in(path: Path) -> None:
     text = path.read_text()
-    assert [total for total in PUBLISHED if re.search(rf"(?<![\d.]){total}(?!\d)", text)] == []
+    spellings = [total.replace(",", mark) for total in PUBLISHED for mark in ("", ",", "_")]
+    assert [s for s in spellings if re.search(rf"(?<![\d.]){s}(?!\d)", text)] == []
 
 
 @pytest.mark.parametrize(("paths", "limit"), [(PACKAGE, 400), (PAGES, 80)], ids=["modules", "pages"])
