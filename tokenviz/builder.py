@@ -345,19 +345,10 @@ class Builder:
         """Freeze and check the block."""
         return check(
             Block(
-                key=key,
-                kind=kind,
-                title=title,
-                says=says,
-                spec=spec,
-                values=self.values,
-                transforms=tuple(self.transforms),
-                program=tuple(self.program),
-                states=tuple(self.states),
-                inputs=self.inputs,
-                outputs={port: v.id for port, v in outputs.items()},
-                sizes=self.sizes,
-            )
+                key=key, kind=kind, title=title, says=says, spec=spec, values=self.values,
+                transforms=tuple(self.transforms), program=tuple(self.program), states=tuple(self.states),
+                inputs=self.inputs, outputs={port: v.id for port, v in outputs.items()}, sizes=self.sizes,
+            )  # fmt: skip
         )
 
     # ---------------------------------------------------------------- helpers

@@ -191,7 +191,7 @@ def _lower_append(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, A
 
 
 def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
-    t, s = result.index("T"), result.index("S")
+    t, s = result.index("T"), result.index(attrs.get("over", "S"))
     window = attrs["window"]
 
     def run(scores: Array) -> Array:

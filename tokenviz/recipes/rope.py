@@ -63,13 +63,22 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
 
 def apply_rope(b: Builder, x: Value, rope: Rope, *, id: str, name: str) -> Value:
     """Turn the first `rope.dims` coordinates of each head of x (``... H``) by the token's position."""
-    cos, sin = coefficients(b, rope)
     whole = rope.dims == b.sizes["H"]
     if whole:
         (turning,) = b.split(x, "H", [(name, "rotated")])
         rest = None
     else:
         turning, rest = b.split(x, "H", [(name, "rotated"), (f"{name} unturned", "passed")])
+    done = turn(b, turning, rope, id=id, name=name)
+    dims = " ".join(x.dims)
+    if rest is None:
+        return b.wire("slice", (done,), x.dims, name=f"{name}′", attrs=_rename("rotated", x))
+    return b.concat((done, rest), dims, "H", f"{name}′")
+
+
+def turn(b: Builder, turning: Value, rope: Rope, *, id: str, name: str) -> Value:
+    """Turn all coordinates of a value (``... rotated``) by the token's position: three operations."""
+    cos, sin = coefficients(b, rope)
     kind = "rotate_half" if rope.pairing == "half" else "rotate_pairs"
     turned = b.wire(kind, (turning,), turning.dims, name=f"{name} turned by 90°", attrs={"axis": "rotated"})
     with b.transform(
@@ -81,11 +90,7 @@ def apply_rope(b: Builder, x: Value, rope: Rope, *, id: str, name: str) -> Value
     ):
         first = b.multiply(turning, cos, "× cos")
         second = b.multiply(turned, sin, "rotated × sin")
-        done = b.add(first, second, "add", f"{name}′")
-    dims = " ".join(x.dims)
-    if rest is None:
-        return b.wire("slice", (done,), x.dims, name=f"{name}′", attrs=_rename("rotated", x))
-    return b.concat((done, rest), dims, "H", f"{name}′")
+        return b.add(first, second, "add", f"{name}′")
 
 
 def _rename(axis: str, like: Value) -> dict[str, object]:
