@@ -101,13 +101,14 @@ Activation = str | ClampedSwiGLU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseFFN:
-    """Feed-forward: down(activation(gate x) · up x) when gated, down(activation(up x)) when plain."""
+    """Feed-forward: down(activation(gate_scale · gate x) · up x) when gated, down(activation(up x)) when plain."""
 
     width: int
     activation: Activation
     gated: bool
     bias: bool
     out_bias: bool
+    gate_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,8 @@ class Router:
 class MoE:
     """Routed experts: `per_token` of `experts` feed-forwards of `width`, and an optional shared one.
 
-    With `weigh_input` an expert's weight multiplies what enters it, not what leaves it.
+    With `weigh_input` an expert's weight multiplies what enters it, not what leaves it. With `latent` the routed
+    experts work on a projection of x to that width, and their sum is projected back.
     """
 
     experts: int
@@ -155,6 +157,7 @@ class MoE:
     router: Router
     weigh_input: bool
     shared: SharedExpert | None
+    latent: int | None = None
 
 
 # ------------------------------------------------------------------------------------------------ latent attention

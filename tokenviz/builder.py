@@ -285,7 +285,7 @@ class Builder:
             new = _dims(letters)
             width = size(self._extent(d) for d in new)
             dims = tuple(x for d in a.dims for x in (new if d == axis else (d,)))
-            shape = tuple(self._extent(d) for d in dims)
+            shape = tuple(-1 if d in ("S", "seen") else self._extent(d) for d in dims)
             attrs = {"axis": axis, "start": start, "stop": start + width, "shape": shape}
             found.append(self.wire("slice", (a,), dims, name=name, attrs=attrs))
             start += width

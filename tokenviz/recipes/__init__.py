@@ -8,10 +8,23 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from tokenviz.architecture import GQA, Body, DenseFFN, GatedDeltaNet, MoE, Parallel
+from tokenviz.architecture import (
+    GQA,
+    Body,
+    DenseFFN,
+    GatedDeltaNet,
+    KimiDelta,
+    LatentAttention,
+    LinearAttention,
+    MoE,
+    Parallel,
+    SelectiveScan,
+    ShortConv,
+    StateSpace,
+)
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.recipes import attention, ffn, gated_delta, moe, parallel
+from tokenviz.recipes import attention, ffn, gated_delta, kda, lightning, mamba1, mamba2, mla, moe, parallel, short_conv
 from tokenviz.scenario import Scenario
 
 
@@ -53,6 +66,27 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
         ),
         DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.sizes, ffn.trace),
         MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", moe.sizes, moe.trace),
+        LatentAttention: Recipe(
+            "latent attention", "Latent attention", "Compares the token with one narrow entry per earlier token.",
+            mla.sizes, mla.trace,
+        ),
+        KimiDelta: Recipe(
+            "kimi delta", "Kimi delta attention", "Reads and corrects a memory that fades channel by channel.",
+            kda.sizes, kda.trace,
+        ),
+        SelectiveScan: Recipe(
+            "mamba", "Mamba", "Feeds and reads a fixed-size memory, channel by channel.", mamba1.sizes, mamba1.trace
+        ),
+        StateSpace: Recipe(
+            "mamba2", "Mamba-2", "Feeds and reads a fixed-size memory, head by head.", mamba2.sizes, mamba2.trace
+        ),
+        ShortConv: Recipe(
+            "short conv", "Short convolution", "Mixes the last few tokens.", short_conv.sizes, short_conv.trace
+        ),
+        LinearAttention: Recipe(
+            "lightning", "Lightning attention", "Adds to and reads a memory that fades at a fixed rate.",
+            lightning.sizes, lightning.trace,
+        ),
         Parallel: Recipe("parallel", "Parallel", "Several at once, on the same x.", _parallel_sizes, _parallel),
-    }
+    }  # fmt: skip
 )

@@ -6,7 +6,7 @@ from tokenviz.architecture import DenseFFN
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.recipes.activation import gated_unit, plain_unit
-from tokenviz.recipes.linear import projection
+from tokenviz.recipes.linear import projection, scaled
 from tokenviz.scenario import Scenario
 
 
@@ -20,6 +20,7 @@ def trace(b: Builder, x: Value, spec: DenseFFN, _scenario: Scenario) -> Value:
     gate = None
     if spec.gated:
         gate = projection(b, x, id="gate", equation="F D, T D -> T F", title="Gate projection", out="g", bias=spec.bias)
+        gate = scaled(b, gate, spec.gate_scale, "gate_scale", "Scale gate", "g")
     up = projection(b, x, id="up", equation="F D, T D -> T F", title="Up projection", out="u", bias=spec.bias)
     if gate is None:
         hidden = plain_unit(b, up, spec.activation, id="act")

@@ -62,6 +62,17 @@ def residual_add(b: Builder, x: Value, update: Value, scale: float = 1.0) -> Val
         return b.add(x, update, "add", "x′")
 
 
+def scaled(b: Builder, x: Value, factor: float, id: str, title: str, out: str) -> Value:
+    """x times a constant of the config; nothing at all when it is 1."""
+    if factor == 1.0:
+        return x
+    with b.transform(
+        id, "scale", title, equation=rf"{out} \leftarrow {factor:g}\,{out}",
+        says="Multiplies by a constant that the config fixes.",
+    ):  # fmt: skip
+        return b.multiply(x, factor, f"× {factor:g}", out)
+
+
 def latex_name(name: str) -> str:
     """A value's name as LaTeX: words upright, single letters as they are."""
     return name if len(name) <= 2 else rf"\text{{{name}}}"

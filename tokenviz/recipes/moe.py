@@ -18,7 +18,8 @@ Shared = tuple[Value | None, Value, Value | None]
 def sizes(spec: MoE, _scenario: Scenario) -> Mapping[str, int]:
     """Extents of the letters that a mixture of experts adds."""
     extra = {"shared": spec.shared.width, "one": 1} if spec.shared else {}
-    return {"E": spec.experts, "X": spec.per_token, "F": spec.width, **extra, **router.sizes(spec)}
+    latent = {"latent": spec.latent} if spec.latent else {}
+    return {"E": spec.experts, "X": spec.per_token, "F": spec.width, **extra, **latent, **router.sizes(spec)}
 
 
 def trace(b: Builder, x: Value, spec: MoE, _scenario: Scenario) -> Value:
@@ -26,14 +27,37 @@ def trace(b: Builder, x: Value, spec: MoE, _scenario: Scenario) -> Value:
     scores = router.raw_scores(b, x, spec.router)
     shared_in = shared_up(b, x, spec, spec.shared) if spec.shared else None
     weights, chosen = router.route(b, scores, spec)
-    outputs = experts(b, x, weights, chosen, spec)
+    inner = x
+    if spec.latent is not None:
+        inner = projection(b, x, id="latent", equation="latent D, T D -> T latent", title="To the latent", out="l")
+    outputs = experts(b, inner, weights, chosen, spec)
     shared_out = shared_down(b, shared_in, spec) if shared_in else None
-    return combine(b, outputs, None if spec.weigh_input else weights, shared_out)
+    passed = None if spec.weigh_input else weights
+    if spec.latent is None:
+        return combine(b, outputs, passed, shared_out)
+    mixed = projection(
+        b, combine(b, outputs, passed, None), id="unlatent", equation="D latent, T latent -> T D",
+        title="From the latent", out="y",
+    )  # fmt: skip
+    return mixed if shared_out is None else add_shared(b, mixed, *shared_out)
+
+
+def add_shared(b: Builder, mixed: Value, shared: Value, gate: Value | None) -> Value:
+    """The routed experts' sum plus the shared expert's output, scaled by its gate where it has one."""
+    with b.transform(
+        "join",
+        "join",
+        "Add shared expert",
+        equation=r"\Delta x = y + y_s",
+        says="Adds what the shared expert computed beside the routed ones.",
+    ):
+        return b.add(mixed, shared if gate is None else b.multiply(shared, gate, "× shared gate"), "add shared", "Δx")
 
 
 def experts(b: Builder, x: Value, weights: Value, chosen: Value, spec: MoE) -> Value:
-    """The chosen experts' outputs, ``T X D``."""
-    letters = "T D"
+    """The chosen experts' outputs, ``T X D`` (``T X latent`` with a latent)."""
+    width = "D" if spec.latent is None else "latent"
+    letters = f"T {width}"
     if spec.weigh_input:
         with b.transform(
             "weigh_input",
@@ -42,16 +66,17 @@ def experts(b: Builder, x: Value, weights: Value, chosen: Value, spec: MoE) -> V
             equation=r"x_e = w_e\,x",
             says="Each chosen expert receives the token scaled by its routing weight.",
         ):
-            x = b.op("multiply", x, weights, dims=("T", "X", "D"), label="× routing weights", out="x_e")
-        letters = "T X D"
-    up_equation = f"T X F D, {letters} -> T X F"
-    gate = routed(b, x, chosen, "gate", "E F D", up_equation, "g", spec.bias) if spec.gated else None
-    up = routed(b, x, chosen, "up", "E F D", up_equation, "u", spec.bias)
+            x = b.op("multiply", x, weights, dims=("T", "X", width), label="× routing weights", out="x_e")
+        letters = f"T X {width}"
+    up_rows, up_equation = f"E F {width}", f"T X F {width}, {letters} -> T X F"
+    gate = routed(b, x, chosen, "gate", up_rows, up_equation, "g", spec.bias) if spec.gated else None
+    up = routed(b, x, chosen, "up", up_rows, up_equation, "u", spec.bias)
     if gate is None:
         hidden = plain_unit(b, up, spec.activation, id="act")
     else:
         hidden = gated_unit(b, gate, up, spec.activation, id="act")
-    return routed(b, hidden, chosen, "down", "E D F", "T X D F, T X F -> T X D", "y", spec.bias)
+    equation = f"T X {width} F, T X F -> T X {width}"
+    return routed(b, hidden, chosen, "down", f"E {width} F", equation, "y", spec.bias)
 
 
 def routed(b: Builder, x: Value, chosen: Value, id: str, letters: str, equation: str, out: str, bias: bool) -> Value:

@@ -7,6 +7,7 @@ from tokenviz.architecture import Branch, Parallel
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.notation import GraphError
+from tokenviz.recipes.linear import scaled
 from tokenviz.recipes.norm import normalise
 from tokenviz.scenario import Scenario
 
@@ -46,14 +47,3 @@ def _one(b: Builder, x: Value, branch: Branch, scenario: Scenario, recipes: Mapp
     x = scaled(b, x, branch.in_scale, "in_scale", "Scale input", "x")
     update: Value = recipes[type(branch.body)].trace(b, x, branch.body, scenario)
     return scaled(b, update, branch.out_scale, "out_scale", "Scale output", "Δx")
-
-
-def scaled(b: Builder, x: Value, factor: float, id: str, title: str, out: str) -> Value:
-    """x times a constant of the config; nothing at all when it is 1."""
-    if factor == 1.0:
-        return x
-    with b.transform(
-        id, "scale", title, equation=rf"{out} \leftarrow {factor:g}\,{out}",
-        says="Multiplies by a constant that the config fixes.",
-    ):  # fmt: skip
-        return b.multiply(x, factor, f"× {factor:g}", out)
