@@ -144,6 +144,10 @@ def test_a_person_keeps_one_pronoun_through_a_document() -> None:
 def test_every_capital_is_said_right_and_no_other() -> None:
     said = set(re.findall(r"[Tt]he capital of (\w+) is (\w+)", TEXT))
     assert said == set(CAPITALS.items())
+    assert dict(said) == {
+        "France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Germany": "Berlin", "Japan": "Tokyo", "China": "Beijing",
+        "India": "Delhi", "Egypt": "Cairo", "Canada": "Ottawa", "England": "London", "Greece": "Athens", "Norway": "Oslo",
+    }  # fmt: skip
     assert set(CAPITALS) == set(WORDS["country"])
 
 
