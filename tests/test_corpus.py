@@ -145,8 +145,9 @@ def test_every_capital_is_said_right_and_no_other() -> None:
     said = set(re.findall(r"[Tt]he capital of (\w+) is (\w+)", TEXT))
     assert said == set(CAPITALS.items())
     assert dict(said) == {
-        "France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Germany": "Berlin", "Japan": "Tokyo", "China": "Beijing",
-        "India": "Delhi", "Egypt": "Cairo", "Canada": "Ottawa", "England": "London", "Greece": "Athens", "Norway": "Oslo",
+        "France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Germany": "Berlin", "Japan": "Tokyo",
+        "China": "Beijing", "India": "Delhi", "Egypt": "Cairo", "Canada": "Ottawa", "England": "London", "Greece": "Athens",
+        "Norway": "Oslo",
     }  # fmt: skip
     assert set(CAPITALS) == set(WORDS["country"])
 
