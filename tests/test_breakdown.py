@@ -1,0 +1,80 @@
+"""Rows of the breakdown: as many as operations, and every column adds up to the figure it splits."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import oracles_statistics as oracle
+from tests.strategies import models
+from tokenviz.breakdown import BYTE_COLUMNS, every_stage, stages
+from tokenviz.catalog import Model, load_model
+from tokenviz.graph import COUNTERS
+from tokenviz.ledger import arithmetic, classes
+from tokenviz.notation import DTYPE_BITS
+from tokenviz.schedule import expand, summarise
+from tokenviz.trace import trace
+from tokenviz.traffic import traffic
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    models(), st.sampled_from(sorted(DTYPE_BITS)), st.sampled_from(["bf16", "fp8"]), st.booleans(), st.integers(1, 3)
+)
+def test_rows_add_up(model: Model, weights: str, kv: str, greedy: bool, positions: int) -> None:
+    scenario = model.scenario(context=12, weights=weights, kv=kv, output="greedy" if greedy else "softmax",
+                              positions=positions)  # fmt: skip
+    step = trace(model.architecture, scenario)
+    rows, folded = every_stage(step, scenario), stages(step, scenario)
+    operations = summarise(step).operations
+    assert len(rows["start"]) == operations == int(folded["count"].sum())
+    moved = traffic(step, scenario)
+    assert sum(int(rows[c].sum()) for c in BYTE_COLUMNS) == moved.total
+    assert sum(int((folded[c] * folded["count"]).sum()) for c in BYTE_COLUMNS) == moved.total
+    assert int(rows["weight bytes"].sum()) == moved.weights
+    for counter, n in arithmetic(step).items():
+        assert int(rows[counter].sum()) == n == int((folded[counter] * folded["count"]).sum())
+    for op_class, n in classes(step).items():
+        assert int((rows["class"] == op_class.value).sum()) == n
+
+
+def test_rows_follow_the_drawing() -> None:
+    model = load_model("qwen3.8-2.4t-a95b")
+    scenario = model.scenario()
+    step = trace(model.architecture, scenario)
+    rows = every_stage(step, scenario)
+    assert rows["position"].tolist() == list(range(10_612))
+    assert rows["start"].tolist() == [p.t for p in expand(step)]
+    assert (rows["end"] - rows["start"] == 1).all()
+    assert rows["operation"][:2].tolist() == ["look up row pair", "fan out"]
+    assert rows["layer"][[0, 2, -1]].tolist() == [-1, 0, -1]
+
+
+def test_bytes_sit_where_they_move() -> None:
+    model = load_model("qwen3.5-0.8b")
+    scenario = model.scenario()
+    step = trace(model.architecture, scenario)
+    rows = stages(step, scenario)
+    where = {
+        (b, t, o): i
+        for i, (b, t, o) in enumerate(zip(rows["block"], rows["transform"], rows["operation"], strict=True))
+    }
+    # one attention layer: 2 K/V heads x 256 x 2 bytes for each of 1,000,001 positions, keys and values apart
+    scores, mix = where["Attention", "Scores", "products"], where["Attention", "Value mix", "products"]
+    assert rows["state bytes read"][scores] == rows["state bytes read"][mix] == 2 * 256 * 2 * 1_000_001
+    assert rows["state bytes written"][where["Attention", "K append", "store"]] == 2 * 256 * 2
+    # one DeltaNet layer: 16 heads x 128 x 128 in fp32, read at the decay and saved
+    first = where["DeltaNet", "Delta update and read-out", "decay S"]
+    assert rows["state bytes read"][first] == 16 * 128 * 128 * 4
+    assert rows["operands"][first] == "state × ephemeral"
+    # tied embedding: the table is read once, whole, by the output scores
+    assert rows["weight bytes"][where["Output scores", "Output scores", "products"]] == 248_320 * 1_024 * 2
+    assert rows["weight bytes"][where["Lookup", "Paired lookup", "look up row pair"]] < 1_024 * 2 * 2
+
+
+@pytest.mark.parametrize("name", ["qwen3.8-2.4t-a95b", "qwen3.8-27b", "qwen3.5-0.8b", "meta-llama-3.1-8b"])
+@pytest.mark.parametrize("gate", ["study", "implemented"])
+def test_scalar_counts_by_hand(name: str, gate: str) -> None:
+    model = load_model(name)
+    found = arithmetic(trace(model.architecture, model.scenario(context=1_000, gate=gate)))
+    expected = oracle.counts(model.architecture, 1_000, gate)
+    assert {c: found[c] for c in COUNTERS if c != "mac" and found[c]} == expected

@@ -1,0 +1,77 @@
+"""The schedule and the tables as files: Chrome trace JSON (opens in Perfetto) and CSV, raw units."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tokenviz.graph import DecodeStep
+from tokenviz.schedule import block_starts, schedule_block
+from tokenviz.timeline import lanes
+
+OPERATIONS, BLOCKS = 1, 2
+"""Process ids of the trace: the parallel lanes, and the blocks above them."""
+
+
+def chrome_trace(step: DecodeStep, name: str) -> str:
+    """The drawn schedule in the Trace Event Format, one timestep as one microsecond.
+
+    Each parallel lane is a thread: a transform is a slice, its operations are slices inside it. Blocks have a thread
+    of their own.
+    """
+    events = [*_names(step), *_blocks(step), *_slices(step)]
+    document = {
+        "displayTimeUnit": "ns",
+        "otherData": {"model": name, "unit": "1 us = 1 timestep"},
+        "traceEvents": events,
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _names(step: DecodeStep) -> Iterator[dict[str, Any]]:
+    count = max(laned.lane for b in step.blocks.values() for laned in lanes(b)) + 1
+    yield _meta("process_name", BLOCKS, 0, "blocks")
+    yield _meta("process_name", OPERATIONS, 0, "operations")
+    yield _meta("thread_name", BLOCKS, 0, "blocks in order")
+    for lane in range(count):
+        yield _meta("thread_name", OPERATIONS, lane, f"lane {lane + 1}")
+
+
+def _meta(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _blocks(step: DecodeStep) -> Iterator[dict[str, Any]]:
+    for ref, start in zip(step.sequence, block_starts(step), strict=True):
+        block = step.blocks[ref.block]
+        yield _slice(BLOCKS, 0, f"{ref.name}: {block.title}", block.kind, start, schedule_block(block).depth, {})
+
+
+def _slices(step: DecodeStep) -> Iterator[dict[str, Any]]:
+    for ref, start in zip(step.sequence, block_starts(step), strict=True):
+        block = step.blocks[ref.block]
+        spans = schedule_block(block).spans
+        opened = ""
+        for laned in lanes(block):
+            if laned.transform != opened:
+                opened = laned.transform
+                transform, span = block.transform_by_id[opened], spans[opened]
+                args = {"place": ref.name, "slack": span.slack}
+                yield _slice(OPERATIONS, laned.lane, transform.title, "transform", start + span.start,
+                             span.end - span.start, args)  # fmt: skip
+            args = {"place": ref.name, "class": laned.op.op_class.value, **laned.op.counts}
+            yield _slice(OPERATIONS, laned.lane, laned.op.label, laned.op.op_class.value, start + laned.t, 1, args)
+
+
+def _slice(pid: int, tid: int, name: str, cat: str, ts: int, dur: int, args: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "X", "name": name, "cat": cat, "ts": ts, "dur": dur, "pid": pid, "tid": tid, "args": args}
+
+
+def to_csv(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Columns of equal length as CSV with a header; text is quoted, numbers are raw."""
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(getattr(c, "tolist", lambda c=c: c)() for c in columns.values()), strict=True))
+    return out.getvalue()
