@@ -1,0 +1,5 @@
+"""The app: `streamlit run streamlit_app.py`."""
+
+from tokenviz import ui
+
+ui.run()
