@@ -39,6 +39,17 @@ IRRELEVANT: Mapping[str, str] = MappingProxyType(
             "how a library runs it",
         ),
         **dict.fromkeys(("vision_config", "audio_config", "language_model_only"), "another tower, left out"),
+        **dict.fromkeys(
+            ("aux_loss_alpha", "seq_aux", "rescale_prenorm_residual", "time_step_floor", "time_step_init_scheme",
+             "time_step_scale", "conv_use_xavier_init", "block_use_xavier_init", "block_mlp_init_scale",
+             "block_out_init_scale"),
+            "training or initialisation only",
+        ),
+        **dict.fromkeys(
+            ("ep_size", "chunk_size", "mamba_chunk_size", "num_logits_to_keep", "use_mamba_kernels", "use_mambapy",
+             "use_associative_scan", "fused_add_norm", "residual_in_fp32", "mamba_ssm_cache_dtype"),
+            "how a library runs it",
+        ),
         "max_window_layers": "only read together with use_sliding_window",
         "mamba_ssm_dtype": "recurrent state is counted in fp32 everywhere",
     }
@@ -63,6 +74,8 @@ def parse(text: str | bytes) -> "Reader":
 
 
 def _no_constant(name: str) -> float:
+    if name == "Infinity":  # published as the upper end of time_step_limit; a number that must be finite says so
+        return float("inf")
     raise ValueError(f"{name} is not a JSON number")
 
 

@@ -1,0 +1,142 @@
+"""Multi-head latent attention with routed experts, and its descendants with a sparse-attention indexer."""
+
+from dataclasses import replace
+from math import log
+
+from tokenviz.architecture import Architecture, DenseFFN, Indexer, LatentAttention, LayerNorm, MoE, RMSNorm, Rope
+from tokenviz.config import Reader
+from tokenviz.families.common import activation, assemble, family, layer, layer_count, rope
+from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe, sparse_layers
+from tokenviz.notation import ConfigError
+
+LATENT_EPS = 1e-6
+"""Epsilon of the norms of the latents: a constant of the reference implementation, not a config key."""
+
+
+@family("deepseek_v3", "kimi_k2")
+def deepseek_v3(c: Reader) -> Architecture:
+    """Latent attention, a few dense layers, then sigmoid-routed experts in groups."""
+    return _build(c, latent_attention(c, query_rank=1536), Routing(groups=(8, 4), scale=2.5), first_dense=3)
+
+
+@family("glm4_moe_lite")
+def glm4_moe_lite(c: Reader) -> Architecture:
+    """The same in a smaller size, with one group of experts."""
+    return _build(c, latent_attention(c, query_rank=768), Routing(groups=(1, 1), scale=1.8), first_dense=1, eps=1e-5)
+
+
+@family("deepseek_v2")
+def deepseek_v2(c: Reader) -> Architecture:
+    """The predecessor: softmax router, no correction bias; the small model does not compress its queries."""
+    routing = Routing(groups=(1, 1), scale=1.0, scoring="softmax", method="greedy", renormalise=False)
+    return _build(c, latent_attention(c, query_rank=1536), routing, first_dense=0, shared=2)
+
+
+@family("deepseek_v32")
+def deepseek_v32(c: Reader) -> Architecture:
+    """V3 with an indexer that picks the positions to attend; its RoPE pairs the two halves."""
+    mixer = latent_attention(c, query_rank=1536)
+    mixer = replace(mixer, indexer=indexer(c, mixer, heads=64, pairing="half"))
+    return _build(c, mixer, Routing(groups=(8, 4), scale=2.5), first_dense=3)
+
+
+@family("glm_moe_dsa")
+def glm_moe_dsa(c: Reader) -> Architecture:
+    """GLM-5: the same indexer with interleaved RoPE, one group of experts."""
+    mixer = latent_attention(c, query_rank=2048)
+    pairing = "pairs" if c.boolean("indexer_rope_interleave", default=True) else "half"
+    mixer = replace(mixer, indexer=indexer(c, mixer, heads=32, pairing=pairing))
+    _own_indexers(c)
+    return _build(c, mixer, Routing(groups=(1, 1), scale=2.5), first_dense=3, eps=1e-5)
+
+
+@family("deepseek_v4")
+def deepseek_v4(c: Reader) -> Architecture:
+    """Refused: its residual stream and its caches follow rules that no recipe here has."""
+    streams = c.integer("hc_mult", default=4)
+    raise ConfigError(
+        f"hc_mult is {streams}: the residual stream is {streams} streams mixed by hyper-connections, and "
+        "compress_ratios make a step's work depend on its position; no recipe covers them, so no numbers are given"
+    )
+
+
+def latent_attention(c: Reader, *, query_rank: int | None, nope: bool = False) -> LatentAttention:
+    """Latent attention without an indexer. `query_rank` is the default of an absent q_lora_rank; null means none."""
+    heads = c.integer("num_attention_heads", high=100_000)
+    sizes = {
+        k: c.integer(k, default=v, high=100_000, why="the family's default")
+        for k, v in (("qk_nope_head_dim", 128), ("qk_rope_head_dim", 64), ("v_head_dim", 128), ("kv_lora_rank", 512))
+    }
+    c.read.update(("num_key_value_heads", "head_dim", "qk_head_dim", "rope_theta", "rope_scaling", "rope_parameters"))
+    if "q_lora_rank" in c.data and c.data["q_lora_rank"] is None:
+        c.read.add("q_lora_rank")
+        query_rank = None
+    elif query_rank is not None or c.has("q_lora_rank"):
+        query_rank = c.integer("q_lora_rank", default=query_rank, high=1_000_000, why="the family's default")
+    dims = sizes["qk_rope_head_dim"]
+    turning = None if nope else interleaved(c, rope(c, dims))
+    return LatentAttention(
+        heads=heads, nope_dim=sizes["qk_nope_head_dim"], rope_dim=dims, value_dim=sizes["v_head_dim"],
+        rank=sizes["kv_lora_rank"], query_rank=query_rank,
+        scale=(sizes["qk_nope_head_dim"] + dims) ** -0.5 * (yarn_scale(turning) if turning else 1.0), rope=turning,
+        bias=c.boolean("attention_bias", default=False), norm=RMSNorm(eps=LATENT_EPS, zero_centred=False), indexer=None,
+    )  # fmt: skip
+
+
+def interleaved(c: Reader, turning: Rope) -> Rope:
+    """RoPE on neighbouring coordinates unless the config says otherwise."""
+    return replace(turning, pairing="pairs") if c.boolean("rope_interleave", default=True) else turning
+
+
+def yarn_scale(turning: Rope) -> float:
+    """Factor of the softmax scale under YaRN: (0.1 · mscale_all_dim · ln(factor) + 1)²."""
+    scaling = dict(turning.scaling)
+    all_dims, factor = scaling.get("mscale_all_dim", 0), scaling.get("factor", 1)
+    if not all_dims or not isinstance(all_dims, (int, float)) or not isinstance(factor, (int, float)) or factor <= 1:
+        return 1.0
+    return float(0.1 * all_dims * log(factor) + 1.0) ** 2
+
+
+def indexer(c: Reader, mixer: LatentAttention, *, heads: int, pairing: str) -> Indexer:
+    """The indexer of every layer; it needs compressed queries."""
+    if mixer.query_rank is None or mixer.rope is None:
+        raise ConfigError("q_lora_rank is null; the sparse-attention indexer reads the compressed query, so give a rank")
+    size = c.integer("index_head_dim", default=128, high=100_000, why="the family's default")
+    if size <= mixer.rope_dim:
+        raise ConfigError(f"index_head_dim {size} is not larger than qk_rope_head_dim {mixer.rope_dim}")
+    return Indexer(
+        heads=c.integer("index_n_heads", default=heads, high=100_000, why="the family's default"), head_dim=size,
+        top_k=c.integer("index_topk", default=2048, high=10**9, why="the family's default"),
+        rope=replace(mixer.rope, pairing=pairing), norm=LayerNorm(eps=1e-6, weighted=True, bias=True),
+    )  # fmt: skip
+
+
+def _own_indexers(c: Reader) -> None:
+    """Every layer must choose for itself: reuse of another layer's choice is refused."""
+    kinds = c.get("indexer_types") or c.get("index_topk_pattern") or ()
+    every = c.integer("index_topk_freq", default=1, high=10_000)
+    c.read.add("index_skip_topk_offset")
+    if every > 1 or any(kind not in ("full", "F") for kind in kinds):
+        key = "index_topk_freq" if every > 1 else "indexer_types"
+        raise ConfigError(f"{key} lets layers reuse another layer's positions; no recipe covers that, only full indexers")
+
+
+def _build(
+    c: Reader, mixer: LatentAttention, routing: Routing, *, first_dense: int, shared: int = 1, eps: float = 1e-6
+) -> Architecture:
+    norm = RMSNorm(eps=c.number("rms_norm_eps", default=eps, why="the family's default"), zero_centred=False)
+    count = layer_count(c)
+    sparse = sparse_layers(c, count, first_dense)
+    bias = c.boolean("mlp_bias", default=False)
+    dense = DenseFFN(
+        width=c.integer("intermediate_size"), activation=activation(c), gated=True, bias=bias, out_bias=bias
+    )
+    ffns: list[DenseFFN | MoE] = [dense, dense]
+    if any(sparse):
+        width = c.integer("moe_intermediate_size")
+        shared = c.integer("n_shared_experts", default=shared, low=0, high=10_000, why="the family's default")
+        ffns[1] = routed_moe(c, routing, width=width, shared=width * shared or None)
+    name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
+    c.read.add("layer_types")
+    pairs = [layer(norm, mixer, ffn) for ffn in ffns]
+    return assemble(c, tuple(pairs[s] for s in sparse), norm, tied_default=False)
