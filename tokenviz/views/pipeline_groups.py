@@ -1,9 +1,9 @@
 """Which blocks a drawing shows: each kind once, with how often it runs, in the order in which layers alternate.
 
-    groups(step) -> Group, ...           distinct kinds; the twin whose norm is looked up is drawn with its kind
-    layer_kinds(step) -> LayerKind, ...  distinct layers as sequences of groups, in order of first appearance
-    layer_strip(step) -> int, ...        for each layer, the place of its kind in `layer_kinds`
-    element ids: box_id, cell_id, bubble_id, panel_id, stub_id; parse(id) -> Ref
+groups(step) -> Group, ...           distinct kinds; the twin whose norm is looked up is drawn with its kind
+layer_kinds(step) -> LayerKind, ...  distinct layers as sequences of groups, in order of first appearance
+layer_strip(step) -> int, ...        for each layer, the place of its kind in `layer_kinds`
+element ids: box_id, cell_id, bubble_id, panel_id, stub_id; parse(id) -> Ref
 """
 
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ def _twin(step: DecodeStep) -> tuple[str, str]:
     """The first section (its norm is looked up) and the block of the same section that computes its norm, or nothing."""
     first = step.sequence[1].block
     for key, block in step.blocks.items():
-        if key != first and block.spec == step.blocks[first].spec and "residual" in block.outputs:
+        if key != first and block.spec == step.blocks[first].spec and "residual" in block.inputs:
             return first, key
     return "", ""
 

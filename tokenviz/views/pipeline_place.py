@@ -48,6 +48,7 @@ class Placed:
 
     plan: Plan
     x: Mapping[int, float]  # lane -> left
+    leaving: Mapping[str, float]  # value id -> x at which it leaves its bubble
     ports: Mapping[tuple[str, str], float]  # (part, value) -> x at which the value enters the part's box
     tracks: tuple[Mapping[tuple[str, bool], Track], ...]  # channel above row r -> value -> track
     channel_tops: tuple[float, ...]
@@ -62,11 +63,7 @@ class Placed:
         """x at which a strand passes rows."""
         if strand.wire:
             return self.x[strand.lane] + WIRE_RAIL
-        return self.leaving_x(strand)
-
-    def leaving_x(self, strand: Strand) -> float:
-        """x at which a strand leaves its bubble."""
-        return self.x[self.plan.chain_of[strand.holder].lane] + exit_of(self.plan, strand)
+        return self.leaving[strand.value]
 
 
 def place(parts: Parts, spine: float) -> Placed:
@@ -76,11 +73,12 @@ def place(parts: Parts, spine: float) -> Placed:
         _arrange_chain(made, chain, on_spine=i == 0)
     starts = lane_starts(made, spine)
     starts.setdefault(MAIN, spine)
-    bare = Placed(made, starts, {}, (), (), (), 0.0)
+    leaving = {s.value: starts[made.chain_of[s.holder].lane] + exit_of(made, s) for s in made.strands}
+    bare = Placed(made, starts, leaving, {}, (), (), (), 0.0)
     ports = _ports(bare)
     tracks = tuple(_tracks(replace(bare, ports=ports), row) for row in range(made.rows))
     tops, boxes, height = _rows(made, tracks)
-    placed = Placed(made, starts, ports, tracks, tops, boxes, height)
+    placed = Placed(made, starts, leaving, ports, tracks, tops, boxes, height)
     for part in parts.parts.values():
         y = boxes[part.rank] if part.rank >= 0 else 0.0
         _move(part, starts[made.chain_of[part.id].lane], y)
@@ -131,7 +129,8 @@ def _arrange_results(part: Part, rail: float, first: Iterable[str], on_spine: bo
 
 def _arrange_states(part: Part) -> None:
     """State stands at the right: what was kept above what is left for the next token."""
-    x = part.box.rect.right + GAP_STATE if part.box else 0.0
+    inner = [part.box, *part.results.values()] if part.box else list(part.results.values())
+    x = max((item.rect.right for item in inner), default=0.0) + GAP_STATE
     y = 0.0
     for state in dict.fromkeys((*part.reads, *part.writes)):
         for held in (part.reads, part.writes):
@@ -198,7 +197,7 @@ def _tracks(placed: Placed, row: int) -> dict[tuple[str, bool], Track]:
         track = found.setdefault(track_key(placed.plan, s, row), Track())
         leaves = row == start
         (track.below if s.of_state and leaves else track.above).add(
-            placed.leaving_x(s) if leaves else placed.passing_x(s)
+            placed.leaving[s.value] if leaves else placed.passing_x(s)
         )
         track.below |= {placed.ports[t, s.value] for t in s.consumers if ranks[t] == row}
         if row <= s.last:
@@ -248,7 +247,9 @@ def _order_cost(order: Iterable[Track]) -> float:
     return total
 
 
-def _rows(made: Plan, tracks: tuple[Mapping[tuple[str, bool], Track], ...]) -> tuple[tuple[float, ...], tuple[float, ...], float]:
+def _rows(
+    made: Plan, tracks: tuple[Mapping[tuple[str, bool], Track], ...]
+) -> tuple[tuple[float, ...], tuple[float, ...], float]:
     """y of each channel and of each row's boxes, and the height of all."""
     heads = [p.below for p in made.parts.parts.values() if p.rank < 0]
     y = max(heads, default=0.0)
