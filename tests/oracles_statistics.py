@@ -97,7 +97,7 @@ def delta(spec: GatedDeltaNet) -> Counts:
 def experts(spec: MoE, d: int) -> Counts:
     e, x = spec.experts, spec.per_token
     total = softmax(e) + Counter(compare=x * e - x * (x + 1) // 2)  # k maxima: n - 1, n - 2, ... compares
-    if spec.renormalise:
+    if spec.router.renormalise:
         total += Counter(add=x - 1, divide=x)
     total += silu(x * spec.width) + Counter(multiply=x * spec.width)
     total += Counter(multiply=x * d, add=(x - 1) * d)

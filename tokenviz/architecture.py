@@ -56,19 +56,65 @@ class OutputGate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QKNorm:
+    """A norm on queries and keys: of each ``head``, or of the whole ``projection``.
+
+    With `own_gain` every head has its own gain; `after_rope` puts the norm behind the rotation.
+    """
+
+    norm: Norm
+    over: str
+    own_gain: bool
+    after_rope: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alibi:
+    """A penalty on the scores that grows linearly with distance, with a slope for each query head."""
+
+    slopes: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Temperature:
+    """Queries times 1 + scale · ln(1 + floor((position + offset) / step)), for attention over very long contexts."""
+
+    scale: float
+    step: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GQA:
-    """Attention over a key/value cache; `group` query heads share each key/value head (1 is multi-head)."""
+    """Attention over a key/value cache; `group` query heads share each key/value head (1 is multi-head).
+
+    `window` keeps the last so many positions, `chunk` those since the last multiple of it. `sinks` adds a learned score
+    for each head to the softmax; `softcap` squashes the scores to ±softcap; `clip` bounds q, k and v.
+    With `value_is_key` the values are the keys' projection. `share` names a cache that other layers read
+    (`reads_shared`: this layer is one of them and computes neither keys nor values).
+    """
 
     kv_heads: int
     group: int
     head_dim: int
+    value_dim: int
     scale: float
     bias: bool
     out_bias: bool
-    qk_norm: Norm | None
+    qk_norm: QKNorm | None
+    value_norm: RMSNorm | None
     rope: Rope | None
+    alibi: Alibi | None
+    temperature: Temperature | None
     gate: OutputGate | None
     window: int | None
+    chunk: int | None
+    sinks: bool
+    softcap: float | None
+    clip: float | None
+    value_is_key: bool
+    share: str | None
+    reads_shared: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +343,7 @@ class Section:
     """One residual update; `name` is ``mixer`` or ``ffn`` and prefixes its weights.
 
     `norm` acts on the input (None: the body reads x itself), `post_norm` on the update before it is added;
-    `residual_scale` multiplies the update (1.0 costs nothing).
+    `residual_scale` multiplies the update (1.0 costs nothing); with `output_scalar` a stored number multiplies the sum.
     """
 
     name: str
@@ -305,6 +351,7 @@ class Section:
     body: Body
     post_norm: Norm | None = None
     residual_scale: float = 1.0
+    output_scalar: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ class Builder:
         self.inputs: dict[str, str] = {}
         self._open: tuple[str, list[Op]] | None = None
         self._prefix = ""
+        self._exports: dict[str, Value] = {}
 
     # ---------------------------------------------------------------- values that come from outside
 
@@ -78,6 +79,10 @@ class Builder:
     def position(self) -> Value:
         """Positions of the step's new tokens, ``T``: the input port ``position``."""
         return self.input("position", "T", name="position", dtype="index", says="Positions of the new tokens.")
+
+    def export(self, port: str, value: Value) -> None:
+        """Hand a value to later blocks through an output port of this one."""
+        self._exports[port] = value
 
     def find(self, id: str) -> Value | None:
         """A value made earlier under this id (and the branch's prefix), or None."""
@@ -347,7 +352,7 @@ class Builder:
             Block(
                 key=key, kind=kind, title=title, says=says, spec=spec, values=self.values,
                 transforms=tuple(self.transforms), program=tuple(self.program), states=tuple(self.states),
-                inputs=self.inputs, outputs={port: v.id for port, v in outputs.items()}, sizes=self.sizes,
+                inputs=self.inputs, outputs={port: v.id for port, v in {**self._exports, **outputs}.items()}, sizes=self.sizes,
             )  # fmt: skip
         )
 

@@ -112,6 +112,14 @@ class Reader:
         """Whether a key is present and not null; does not count as reading it."""
         return self.data.get(key) is not None or self.outer.get(key) is not None
 
+    def is_null(self, key: str) -> bool:
+        """Whether a key is present and null, where that means something other than absent."""
+        return key in self.data and self.data[key] is None
+
+    def ignore(self, *keys: str) -> None:
+        """Count keys as read that a family defines but that change nothing here."""
+        self.read.update(keys)
+
     def integer(
         self, *keys: str, default: int | None = None, low: int = 1, high: int = 1_000_000, why: str = ""
     ) -> int:

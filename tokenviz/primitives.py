@@ -192,7 +192,7 @@ def _lower_append(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, A
 
 def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     t, s = result.index("T"), result.index(attrs.get("over", "S"))
-    window = attrs["window"]
+    window, chunk = attrs["window"], attrs.get("chunk")
 
     def run(scores: Array) -> Array:
         rows, cols = scores.shape[t], scores.shape[s]
@@ -201,6 +201,8 @@ def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[st
         allowed = key <= query
         if window is not None:
             allowed &= key > query - window
+        if chunk is not None:  # the first key starts a chunk
+            allowed &= key // chunk == query // chunk
         shape = [1] * scores.ndim
         shape[t], shape[s] = rows, cols
         allowed = allowed if t < s else allowed.T

@@ -47,7 +47,7 @@ def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up:
         update = normalise(b, update, section.post_norm, id="post_norm", title=title, out="Δx")
     return b.build(
         key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says, spec=section,
-        outputs={"residual": residual_add(b, x, update, section.residual_scale)},
+        outputs={"residual": residual_add(b, x, update, section.residual_scale, scalar=section.output_scalar)},
     )  # fmt: skip
 
 

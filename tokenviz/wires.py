@@ -74,6 +74,11 @@ def _windows(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) 
     return lambda a: np.lib.stride_tricks.sliding_window_view(a, taps, axis=0).swapaxes(1, 2)
 
 
+def _recent(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    chunk = attrs["chunk"]
+    return lambda kept, positions: kept[len(kept) - int(positions[0]) % chunk :]
+
+
 def _positions(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     table: Callable[..., Array] = attrs["table"]
     return table
@@ -100,6 +105,7 @@ WIRES: Mapping[str, Lower] = MappingProxyType(
         "rotate_pairs": _rotate_pairs,
         "gather": _gather,
         "windows": _windows,
+        "recent": _recent,
         "positions": _positions,
         "fold": _fold,
         "constant": _constant,

@@ -4,13 +4,24 @@ An adapter translates; it computes nothing but shapes. `@family` registers it un
 that the family's own config class would supply may be a default; it then appears among the assumptions.
 """
 
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+
 from tokenviz.architecture import Architecture
 from tokenviz.config import Reader
-from tokenviz.families import llama, qwen
-from tokenviz.families.common import FAMILIES, family
+from tokenviz.families.common import FAMILIES, TITLES, family
 from tokenviz.notation import ConfigError
 
-__all__ = ["FAMILIES", "family", "llama", "qwen", "read_architecture"]
+__all__ = ["FAMILIES", "family", "known", "read_architecture"]
+
+for _module in iter_modules(__path__):  # each module of this package registers its families
+    import_module(f"{__name__}.{_module.name}")
+
+
+def known() -> Mapping[str, str]:
+    """Every model_type that can be read, and what people call its family."""
+    return dict(sorted(TITLES.items()))
 
 
 def read_architecture(config: Reader) -> Architecture:

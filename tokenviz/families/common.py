@@ -1,39 +1,80 @@
 """What adapters share: the registry, and readings that many families spell alike."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from tokenviz.architecture import GQA, Architecture, DenseFFN, GatedDeltaNet, Layer, MoE, RMSNorm, Rope, Router, Section
+from tokenviz.architecture import (
+    GQA,
+    Architecture,
+    Body,
+    DenseFFN,
+    Embedding,
+    Head,
+    Layer,
+    LayerNorm,
+    Norm,
+    QKNorm,
+    RMSNorm,
+    Router,
+    Section,
+)
 from tokenviz.config import Reader
 from tokenviz.notation import DTYPE_BITS, ConfigError
 
 Adapter = Callable[[Reader], Architecture]
 FAMILIES: dict[str, Adapter] = {}
+TITLES: dict[str, str] = {}
 
 
-def family(*model_types: str) -> Callable[[Adapter], Adapter]:
-    """Register an adapter under its model_type and aliases; a second one for the same name is refused."""
+def family(*model_types: str, title: str = "") -> Callable[[Adapter], Adapter]:
+    """Register an adapter under its model_type and aliases; a second one for the same name is refused.
+
+    `title` is what people call the family; its first model_type when left out.
+    """
 
     def add(adapter: Adapter) -> Adapter:
         for name in model_types:
             if name in FAMILIES:
                 raise ConfigError(f"model_type {name!r} is registered twice")
             FAMILIES[name] = adapter
+            TITLES[name] = title or model_types[0]
         return adapter
 
     return add
 
 
-def assemble(c: Reader, layers: tuple[Layer, ...], norm: RMSNorm, *, tied_default: bool) -> Architecture:
+def assemble(
+    c: Reader,
+    layers: tuple[Layer, ...],
+    norm: Norm | None,
+    *,
+    tied_default: bool,
+    embedding: Embedding = Embedding(),
+    head: Head = Head(),
+) -> Architecture:
     """What every family reads alike: widths, vocabulary, tying, precision, and the list of keys left over."""
-    tied = c.boolean("tie_word_embeddings", default=tied_default, why="the family's default")
-    d_model, vocab = c.integer("hidden_size"), c.integer("vocab_size", high=100_000_000)
+    tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why="the family's default")
+    vocab = c.integer("vocab_size", high=100_000_000)
     dtype = _dtype(c)
-    max_positions = c.integer("max_position_embeddings", default=0, low=0, high=10**9) or None
+    max_positions = c.integer(*LENGTHS, default=0, low=0, high=10**9) or None
     return Architecture(
-        family=c.model_type, d_model=d_model, vocab=vocab, layers=layers, final_norm=norm, tied=tied, dtype=dtype,
-        max_positions=max_positions, assumptions=tuple(c.assumptions), unread_keys=c.unread(),
+        family=c.model_type, d_model=width_of(c), vocab=vocab, layers=layers, final_norm=norm, tied=tied, dtype=dtype,
+        max_positions=max_positions, assumptions=tuple(c.assumptions), unread_keys=c.unread(), embedding=embedding,
+        head=head,
     )  # fmt: skip
+
+
+LENGTHS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_sequence_length",
+    "n_ctx",
+)  # fmt: skip
+"""Spellings of the context length that the config declares."""
+
+
+def width_of(c: Reader) -> int:
+    """Width of the residual stream, by any of its names."""
+    return c.integer("hidden_size", "n_embd", "d_model", "n_embed")
 
 
 def _dtype(c: Reader) -> str:
@@ -44,56 +85,105 @@ def _dtype(c: Reader) -> str:
     return short
 
 
-def head_geometry(c: Reader) -> tuple[int, int, int]:
-    """(key/value heads, query heads per key/value head, head size); the explicit head size wins over the quotient."""
-    width, heads = c.integer("hidden_size"), c.integer("num_attention_heads", high=100_000)
-    kv_heads = c.integer("num_key_value_heads", default=heads, high=100_000, why="as many as query heads")
-    if heads % kv_heads:
-        raise ConfigError(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {kv_heads}")
+def head_geometry(c: Reader, *, kv_heads: int | None = None, head_dim: int | None = None) -> tuple[int, int, int]:
+    """(key/value heads, query heads per key/value head, head size); the explicit head size wins over the quotient.
+
+    `kv_heads` and `head_dim` are the family's defaults for absent keys; null means as many as query heads, the quotient.
+    """
+    width, heads = width_of(c), query_heads(c)
+    known = None if any(c.is_null(key) for key in KV_HEADS) else kv_heads
+    why = "as many as query heads" if known is None else "the family's default"
+    found = c.integer(*KV_HEADS, default=known or heads, high=100_000, why=why)
+    if heads % found:
+        raise ConfigError(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {found}")
+    if head_dim is not None and not c.is_null("head_dim"):
+        return found, heads // found, c.integer("head_dim", default=head_dim, high=100_000, why="the family's default")
     if not c.has("head_dim") and width % heads:
         raise ConfigError(f"hidden_size {width} is not a multiple of num_attention_heads {heads}; give head_dim")
     size = c.integer("head_dim", default=width // heads, high=100_000, why="hidden_size / num_attention_heads")
-    return kv_heads, heads // kv_heads, size
+    return found, heads // found, size
 
 
-def rope(c: Reader, head_dim: int, *, partial: float = 1.0) -> Rope:
-    """Rotary embedding from either spelling: rope_parameters (new) or rope_theta with rope_scaling (old)."""
-    parameters = {**c.mapping("rope_scaling"), **c.mapping("rope_parameters")}
-    theta = parameters.pop("rope_theta", None)
-    theta = c.number("rope_theta", default=10_000.0, why="the usual base") if theta is None else theta
-    factor = parameters.pop("partial_rotary_factor", None)
-    factor = c.number("partial_rotary_factor", default=partial) if factor is None else factor
-    c.read.update(("rope_theta", "partial_rotary_factor"))
-    for name, value in (("rope_theta", theta), ("partial_rotary_factor", factor)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-            raise ConfigError(f"{name} is {value!r}; give a number above 0")
-    dims = int(head_dim * factor)
-    if dims < 2 or dims % 2 or dims > head_dim:
-        raise ConfigError(f"partial_rotary_factor {factor} turns {dims} of {head_dim} coordinates; give an even number")
-    kind = parameters.pop("rope_type", parameters.pop("type", "default"))
-    scaling = {} if kind in ("default", "mrope") else {"rope_type": kind, **parameters}
-    return Rope(dims=dims, theta=float(theta), pairing="half", scaling=_frozen(scaling))
+KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv")
+"""Spellings of the number of key/value heads."""
 
 
-def _frozen(scaling: dict[str, Any]) -> tuple[tuple[str, object], ...]:
-    return tuple(
-        (k, tuple(v) if isinstance(v, list) else v) for k, v in sorted(scaling.items()) if not isinstance(v, dict)
-    )
+def query_heads(c: Reader) -> int:
+    """Query heads, by any of their names."""
+    return c.integer("num_attention_heads", "n_head", "n_heads", high=100_000)
+
+
+def gqa(kv_heads: int, group: int, head_dim: int, **features: Any) -> GQA:
+    """Plain attention of this geometry, with the `features` that a family adds (fields of `GQA`)."""
+    plain = GQA(
+        kv_heads=kv_heads, group=group, head_dim=head_dim, value_dim=head_dim, scale=head_dim**-0.5, bias=False,
+        out_bias=False, qk_norm=None, value_norm=None, rope=None, alibi=None, temperature=None, gate=None, window=None,
+        chunk=None, sinks=False, softcap=None, clip=None, value_is_key=False, share=None, reads_shared=False,
+    )  # fmt: skip
+    return replace(plain, **features)
+
+
+def per_head(norm: Norm) -> QKNorm:
+    """A norm of each query and key head, one gain for all heads, before the rotation."""
+    return QKNorm(norm=norm, over="head", own_gain=False, after_rope=False)
+
+
+def rms(c: Reader, *, default: float = 1e-6, zero_centred: bool = False) -> RMSNorm:
+    """The RMSNorm that a config declares."""
+    eps = c.number("rms_norm_eps", "norm_eps", default=default, why="the family's default")
+    return RMSNorm(eps=eps, zero_centred=zero_centred)
+
+
+def layer_norm(c: Reader, *, default: float = 1e-5, bias: bool = True) -> LayerNorm:
+    """The LayerNorm that a config declares."""
+    keys = ("layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps")
+    return LayerNorm(eps=c.number(*keys, default=default, why="the family's default"), weighted=True, bias=bias)
 
 
 def layer_count(c: Reader) -> int:
     """How many layers; bounded so that an absurd value is an error, not a hang."""
-    return c.integer("num_hidden_layers", high=10_000)
+    return c.integer("num_hidden_layers", "n_layer", "n_layers", "num_layers", high=10_000)
 
 
-def layer(norm: RMSNorm, mixer: GQA | GatedDeltaNet, ffn: DenseFFN | MoE) -> Layer:
-    """The usual pair: a mixer, then a feed-forward, each behind its norm."""
-    return Layer(sections=(Section(name="mixer", norm=norm, body=mixer), Section(name="ffn", norm=norm, body=ffn)))
+def layer(norm: Norm | None, mixer: Body, ffn: Body, **both: Any) -> Layer:
+    """The usual pair: a mixer, then a feed-forward, each behind its norm; `both` holds further fields of `Section`."""
+    return Layer(
+        sections=(
+            Section(name="mixer", norm=norm, body=mixer, **both),
+            Section(name="ffn", norm=norm, body=ffn, **both),
+        )
+    )
 
 
 def activation(c: Reader) -> str:
     """The feed-forward's activation."""
-    return c.string("hidden_act", default="silu", why="the family's default")
+    return c.string("hidden_act", "hidden_activation", default="silu", why="the family's default")
+
+
+def gated_ffn(c: Reader, *, bias: bool = False, act: str = "") -> DenseFFN:
+    """The usual gated feed-forward."""
+    width = c.integer("intermediate_size")
+    return DenseFFN(width=width, activation=act or activation(c), gated=True, bias=bias, out_bias=bias)
+
+
+def window_of(c: Reader, *, default: int | None = None) -> int | None:
+    """Positions that a windowed layer attends to, the current one included; null and 0 mean that there is no window."""
+    if c.is_null("sliding_window"):
+        c.read.add("sliding_window")
+        return None
+    why = "the family's default" if default else ""
+    return c.integer("sliding_window", default=default or 0, low=0, high=10**9, why=why) or None
+
+
+def layer_kinds(
+    c: Reader, count: int, kinds: tuple[str, ...], default: Callable[[int], str], pattern: str
+) -> tuple[str, ...]:
+    """One of `kinds` for each layer: the config's own list, else the family's `default` (said in words: `pattern`)."""
+    listed = c.choices("layer_types", count, kinds)
+    if listed is not None:
+        return listed
+    c.assume(f"layer_types is absent: {pattern}")
+    return tuple(default(i) for i in range(count))
 
 
 def softmax_router(*, renormalise: bool) -> Router:

@@ -1,17 +1,19 @@
 """Hybrids of Gated DeltaNet and gated attention."""
 
-from tokenviz.architecture import GQA, Architecture, DenseFFN, GatedDeltaNet, MoE, OutputGate, RMSNorm, SharedExpert
+from tokenviz.architecture import Architecture, DenseFFN, GatedDeltaNet, MoE, OutputGate, RMSNorm, SharedExpert
 from tokenviz.config import Reader
 from tokenviz.families.common import (
     activation,
     assemble,
     family,
+    gqa,
     head_geometry,
     layer,
     layer_count,
-    rope,
+    per_head,
     softmax_router,
 )
+from tokenviz.families.rope import rope
 from tokenviz.notation import ConfigError
 
 
@@ -51,10 +53,9 @@ def _qwen3_5(c: Reader, ffn: DenseFFN | MoE) -> Architecture:
         raise ConfigError(
             "attn_output_gate is false; the family's attention always has its gate: set it to true or drop it"
         )
-    attention = GQA(
-        kv_heads=kv_heads, group=group, head_dim=head_dim, scale=head_dim**-0.5, bias=bias, out_bias=bias,
-        qk_norm=norm, rope=rope(c, head_dim, partial=0.25), gate=OutputGate(activation="sigmoid", as_studied=studied),
-        window=None,
+    attention = gqa(
+        kv_heads, group, head_dim, bias=bias, out_bias=bias, qk_norm=per_head(norm),
+        rope=rope(c, head_dim, partial=0.25), gate=OutputGate(activation="sigmoid", as_studied=studied),
     )  # fmt: skip
     delta = _delta_net(c, eps)
     count = layer_count(c)

@@ -1,10 +1,11 @@
-"""Attention over a key/value cache, query heads sharing key/value heads (GQA). Vaswani et al. 2017, Ainslie et al. 2023."""
+"""Attention over a key/value cache, query heads sharing key/value heads. Vaswani et al. 2017, Ainslie et al. 2023."""
 
 from collections.abc import Mapping
 
-from tokenviz.architecture import GQA
+from tokenviz.architecture import GQA, QKNorm, Temperature
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
+from tokenviz.recipes import scores as scoring
 from tokenviz.recipes.activation import sigmoid, silu
 from tokenviz.recipes.linear import projection
 from tokenviz.recipes.norm import norm_title, normalise
@@ -14,47 +15,150 @@ from tokenviz.scenario import Scenario
 
 def sizes(spec: GQA, scenario: Scenario) -> Mapping[str, int]:
     """Extents of the letters that attention adds."""
-    span = scenario.attended(spec.window)
-    past = span - scenario.positions
     kept = scenario.context + scenario.positions
-    rotated = spec.rope.dims if spec.rope else 0
-    return {
-        "K": spec.kv_heads, "G": spec.group, "N": spec.kv_heads * spec.group, "H": spec.head_dim,
-        "S": span, "cached": past, "next": kept if spec.window is None else min(kept, spec.window - 1),
-        "rotated": rotated, "passed": spec.head_dim - rotated,
-    }  # fmt: skip
+    letters = {"K": spec.kv_heads, "G": spec.group, "N": spec.kv_heads * spec.group, "H": spec.head_dim}
+    letters[value_letter(spec)] = spec.value_dim
+    if spec.chunk is not None:
+        recent = scenario.context % spec.chunk
+        past = min(scenario.context, spec.chunk - 1)
+        letters |= {
+            "S": recent + scenario.positions,
+            "recent": recent,
+            "cached": past,
+            "next": min(kept, spec.chunk - 1),
+        }
+    else:
+        span = scenario.attended(spec.window)
+        last = kept if spec.window is None else min(kept, spec.window - 1)
+        letters |= {"S": span, "cached": span - scenario.positions, "next": last}
+    if spec.rope is not None:
+        letters |= {"rotated": spec.rope.dims, "passed": spec.head_dim - spec.rope.dims}
+    return letters
+
+
+def value_letter(spec: GQA) -> str:
+    """The letter of a value's coordinates: H, unless values are narrower or wider than keys."""
+    return "H" if spec.value_dim == spec.head_dim else "A"
 
 
 def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
     """x: T D, normalised -> T D. Keys and values of earlier tokens come from the cache, the new ones join them."""
+    letter = value_letter(spec)
     q = projection(b, x, id="q", equation="K G H D, T D -> T K G H", title="Query projection", out="q", bias=spec.bias)
     gate = None
     if spec.gate is not None:
-        gate = projection(b, x, id="gate", equation="K G H D, T D -> T K G H", title="Gate projection", out="gate")
-    k = projection(b, x, id="k", equation="K H D, T D -> T K H", title="Key projection", out="k", bias=spec.bias)
-    v = projection(b, x, id="v", equation="K H D, T D -> T K H", title="Value projection", out="v", bias=spec.bias)
-    if spec.qk_norm is not None:
-        title = norm_title(spec.qk_norm)
-        q = normalise(b, q, spec.qk_norm, id="q_norm", over="H", title=f"q {title}", out="q̂")
-        k = normalise(b, k, spec.qk_norm, id="k_norm", over="H", title=f"k {title}", out="k̂")
-    if spec.rope is not None:
-        q = apply_rope(b, q, spec.rope, id="q_rope", name="q")
-        k = apply_rope(b, k, spec.rope, id="k_rope", name="k")
-    keys, values = cached(b, k, "K", spec), cached(b, v, "V", spec)
-    mixed = attend(b, q, keys, values, spec, scenario)
+        equation = f"K G {letter} D, T D -> T K G {letter}"
+        gate = projection(b, x, id="gate", equation=equation, title="Gate projection", out="gate")
+    k, v = (None, None) if spec.reads_shared else new_entries(b, x, spec)
+    q = positioned(b, clipped(b, q, spec, "q"), spec, "q")
+    if spec.temperature is not None:
+        q = tempered(b, q, spec.temperature)
+    if k is not None and v is not None:
+        k = positioned(b, clipped(b, k, spec, "k"), spec, "k")
+        v = clipped(b, v, spec, "v")
+        if spec.value_norm is not None:
+            v = normalise(b, v, spec.value_norm, id="v_norm", over=letter, title="v RMSNorm", out="v̂")
+        keys, values = cached(b, k, "K", spec), cached(b, v, "V", spec)
+        if spec.share is not None:
+            b.export(f"keys.{spec.share}", keys)
+            b.export(f"values.{spec.share}", values)
+    else:
+        keys = b.input(f"keys.{spec.share}", "S K H", name="K all", dtype="kv", says="Keys that another layer keeps.")
+        values = b.input(
+            f"values.{spec.share}", f"S K {letter}", name="V all", dtype="kv", says="Values that another layer keeps."
+        )
+    mixed = scoring.attend(b, q, keys, values, spec, scenario)
     if gate is not None and spec.gate is not None:
         mixed = gated(b, mixed, gate, spec.gate.as_studied if scenario.gate == "study" else spec.gate.activation)
     return projection(
-        b, mixed, id="out", equation="D K G H, T K G H -> T D", title="Output projection", out="Δx", bias=spec.out_bias
-    )
+        b, mixed, id="out", equation=f"D K G {letter}, T K G {letter} -> T D", title="Output projection", out="Δx",
+        bias=spec.out_bias,
+    )  # fmt: skip
+
+
+def new_entries(b: Builder, x: Value, spec: GQA) -> tuple[Value, Value]:
+    """This token's keys ``T K H`` and values ``T K A``; one projection for both where they share it."""
+    k = projection(b, x, id="k", equation="K H D, T D -> T K H", title="Key projection", out="k", bias=spec.bias)
+    if spec.value_is_key:
+        return k, k
+    letter = value_letter(spec)
+    equation = f"K {letter} D, T D -> T K {letter}"
+    v = projection(b, x, id="v", equation=equation, title="Value projection", out="v", bias=spec.bias)
+    return k, v
+
+
+# ------------------------------------------------------------------------------------------------ on q, k and v
+
+
+def clipped(b: Builder, x: Value, spec: GQA, name: str) -> Value:
+    """x bounded to ±clip: two operations, or none."""
+    if spec.clip is None:
+        return x
+    with b.transform(
+        f"{name}_clip",
+        "clip",
+        f"Clip {name}",
+        equation=rf"{name} \leftarrow \min(\max({name}, -{spec.clip:g}), {spec.clip:g})",
+        says="Bounds every coordinate.",
+    ):
+        low = b.binary("maximum", x, -spec.clip, f"≥ −{spec.clip:g}")
+        return b.binary("minimum", low, spec.clip, f"≤ {spec.clip:g}", name)
+
+
+def positioned(b: Builder, x: Value, spec: GQA, name: str) -> Value:
+    """Norm and rotation of queries or keys, in the order that the model has."""
+    norm = spec.qk_norm
+    if norm is not None and not norm.after_rope:
+        x = head_norm(b, x, norm, name)
+    if spec.rope is not None:
+        x = apply_rope(b, x, spec.rope, id=f"{name}_rope", name=name)
+    if norm is not None and norm.after_rope:
+        x = head_norm(b, x, norm, name)
+    return x
+
+
+def head_norm(b: Builder, x: Value, spec: QKNorm, name: str) -> Value:
+    """Norm of each head, or of all heads as one vector."""
+    heads = " ".join(x.dims[1:])
+    whole = spec.over == "projection"
+    return normalise(
+        b, x, spec.norm, id=f"{name}_norm", over=heads if whole else "H", gain=heads if spec.own_gain or whole else "H",
+        title=f"{name} {norm_title(spec.norm)}", out=f"{name}̂",
+    )  # fmt: skip
+
+
+def tempered(b: Builder, q: Value, spec: Temperature) -> Value:
+    """Queries scaled by a factor that grows slowly with the position."""
+    table = scoring.temperature_table(spec)
+    factor = b.coefficients(b.position(), table, "T", "temperature")
+    with b.transform(
+        "temperature",
+        "query temperature",
+        "Query temperature",
+        equation=rf"q \leftarrow q\,\big(1 + {spec.scale:g}\ln(1 + \lfloor p / {spec.step} \rfloor)\big)",
+        says="Sharpens attention a little as the context grows.",
+    ):
+        return b.multiply(q, factor, "× temperature", "q")
+
+
+# ------------------------------------------------------------------------------------------------ the cache
 
 
 def cached(b: Builder, new: Value, name: str, spec: GQA) -> Value:
     """All keys (or values) that the token attends to, ``S K H``; storing the new ones happens beside that."""
-    word = "key" if name == "K" else "value"
+    word, letter = ("key", "H") if name == "K" else ("value", value_letter(spec))
     past = b.state(
-        f"{name}_cache", "cached K H", name=f"{name} cache", dtype="kv", says=f"The {word} vectors of earlier tokens."
-    )
+        f"{name}_cache", f"cached K {letter}", name=f"{name} cache", dtype="kv",
+        says=f"The {word} vectors of earlier tokens.",
+    )  # fmt: skip
+    window = spec.window if spec.chunk is None else spec.chunk
+    used = None
+    seen = past
+    if spec.chunk is not None:
+        seen = b.wire("recent", (past, b.position()), ("recent", "K", letter), name=f"{name} of this chunk", attrs={
+            "chunk": spec.chunk,
+        })  # fmt: skip
+        used = seen.size
     with b.transform(
         f"{name}_append",
         f"{name} append",
@@ -62,70 +166,15 @@ def cached(b: Builder, new: Value, name: str, spec: GQA) -> Value:
         equation=rf"{name}_{{\text{{cache}}}} \leftarrow [{name}_{{\text{{cache}}}};\, {name.lower()}]",
         says=f"Stores this token's {word} behind the others, for every later token to read.",
     ):
-        grows = "one entry a token" if spec.window is None else f"up to a window of {spec.window:,} positions"
-        b.store(past, new, "cached", name=f"{name} cache", label="store", window=spec.window, says=f"Grows by {grows}.")
-    return b.concat((past, new), "S K H", "S", f"{name} all")
+        grows = "one entry a token" if window is None else f"up to a window of {window:,} positions"
+        b.store(
+            past, new, "cached", name=f"{name} cache", label="store", window=window, says=f"Grows by {grows}.",
+            used=used,
+        )  # fmt: skip
+    return b.concat((seen, new), f"S K {letter}", "S", f"{name} all")
 
 
-def attend(b: Builder, q: Value, keys: Value, values: Value, spec: GQA, scenario: Scenario) -> Value:
-    """Scores, softmax and the weighted mix of values: q ``T K G H``, keys and values ``S K H`` -> ``T K G H``."""
-    with b.transform(
-        "scores",
-        "scores",
-        "Scores",
-        equation=r"s_j = \frac{q \cdot k_j}{\sqrt{d}}",
-        says="Compares the query with the key of every attended position: one dot product each.",
-    ):
-        products = b.contract("T K G H, S K H -> T K G S", q, keys)
-        scores = b.multiply(products, spec.scale, "× 1/√d", "s")
-    if scenario.positions > 1 or scenario.always_mask:
-        scores = mask(b, scores, spec.window)
-    weights = softmax(b, scores, "S", id="softmax", title="Softmax", out="p")
-    with b.transform(
-        "mix",
-        "value mix",
-        "Value mix",
-        equation=r"o = \sum_j p_j v_j",
-        says="Averages the values of all attended positions, weighted by the softmax.",
-    ):
-        return b.contract("T K G S, S K H -> T K G H", weights, values, labels=("products", "sum"), out="o")
-
-
-def mask(b: Builder, scores: Value, window: int | None) -> Value:
-    """Hide positions that come after each query (and those that left its window)."""
-    with b.transform(
-        "mask",
-        "causal mask",
-        "Causal mask",
-        equation=r"s_j \leftarrow -\infty \text{ for } j > i",
-        says="Hides later positions, so that a token depends only on itself and what came before.",
-    ):
-        return b.op("causal_mask", scores, dims=scores.dims, label="hide later", out="s", attrs={"window": window})
-
-
-def softmax(b: Builder, x: Value, over: str, *, id: str, title: str, out: str) -> Value:
-    """exp(x - max) / sum: five operations."""
-    with b.transform(
-        id,
-        "softmax",
-        title,
-        equation=r"p_j = \frac{e^{s_j - \max s}}{\sum_i e^{s_i - \max s}}",
-        says="Turns scores into shares that add up to one.",
-    ):
-        e = b.unary("exp", b.subtract(x, b.reduce("max", x, over, "max"), "subtract"), "exp")
-        return b.divide(e, b.reduce("sum", e, over, "sum"), "divide", out)
-
-
-def soft_cap(b: Builder, x: Value, cap: float, *, id: str, out: str) -> Value:
-    """cap · tanh(x / cap): three operations."""
-    with b.transform(
-        id,
-        "soft cap",
-        "Soft cap",
-        equation=rf"s \leftarrow {cap:g}\,\tanh(s / {cap:g})",
-        says="Squashes the scores smoothly, so that none leaves the range.",
-    ):
-        return b.multiply(b.unary("tanh", b.multiply(x, 1 / cap, f"× 1/{cap:g}"), "tanh"), cap, f"× {cap:g}", out)
+# ------------------------------------------------------------------------------------------------ the output
 
 
 def gated(b: Builder, mixed: Value, gate: Value, activation: str) -> Value:

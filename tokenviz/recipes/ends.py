@@ -8,9 +8,9 @@ import numpy as np
 from tokenviz.architecture import Architecture, Norm
 from tokenviz.builder import Builder
 from tokenviz.graph import Block, Value
-from tokenviz.recipes.attention import soft_cap, softmax
 from tokenviz.recipes.linear import project_with
 from tokenviz.recipes.norm import norm_title, norm_weights, normalise, normalised_rows
+from tokenviz.recipes.scores import soft_cap, softmax
 from tokenviz.scenario import Scenario
 
 

@@ -48,8 +48,12 @@ def project_with(
         return b.add(y, shift, "+ bias", out)
 
 
-def residual_add(b: Builder, x: Value, update: Value, scale: float = 1.0) -> Value:
-    """x + scale · update, the only way back onto the residual stream; a scale of 1 is no operation."""
+def residual_add(b: Builder, x: Value, update: Value, scale: float = 1.0, *, scalar: bool = False) -> Value:
+    """x + scale · update, the only way back onto the residual stream; a scale of 1 is no operation.
+
+    With `scalar` the sum is multiplied by one number that is stored with the layer.
+    """
+    factor = b.buffer("layer_scalar", "", name="λ", says="One number for the whole layer.") if scalar else None
     with b.transform(
         "residual",
         "residual add",
@@ -59,7 +63,9 @@ def residual_add(b: Builder, x: Value, update: Value, scale: float = 1.0) -> Val
     ):
         if scale != 1.0:
             update = b.multiply(update, scale, f"× {scale:g}")
-        return b.add(x, update, "add", "x′")
+        if factor is None:
+            return b.add(x, update, "add", "x′")
+        return b.multiply(b.add(x, update, "add"), factor, "× layer scalar", "x′")
 
 
 def scaled(b: Builder, x: Value, factor: float, id: str, title: str, out: str) -> Value:

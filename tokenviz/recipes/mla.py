@@ -10,10 +10,10 @@ from tokenviz.architecture import LatentAttention
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.recipes import indexer
-from tokenviz.recipes.attention import mask, softmax
 from tokenviz.recipes.linear import project_with, projection
 from tokenviz.recipes.norm import normalise
 from tokenviz.recipes.rope import turn
+from tokenviz.recipes.scores import mask, softmax
 from tokenviz.scenario import Scenario
 
 

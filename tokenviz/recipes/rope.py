@@ -1,7 +1,6 @@
 """Rotary position embedding: the coefficients, and the three operations that apply them. Su et al. 2021."""
 
 from collections.abc import Callable
-from math import pi
 from typing import Any
 
 import numpy as np
@@ -9,36 +8,7 @@ import numpy as np
 from tokenviz.architecture import Rope
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.notation import ConfigError
-
-
-def inverse_frequencies(rope: Rope) -> Any:
-    """Radians per position for each pair of coordinates, [dims / 2], scaling applied."""
-    frequency = rope.theta ** -(np.arange(0, rope.dims, 2, dtype=np.float64) / rope.dims)
-    scaling = dict(rope.scaling)
-    kind = scaling.get("rope_type", "default")
-    if kind not in SCALINGS:
-        raise ConfigError(f"rope_type {kind!r} has no coefficients here; known: {', '.join(SCALINGS)}")
-    return SCALINGS[str(kind)](frequency, scaling)
-
-
-def _linear(frequency: Any, scaling: dict[str, Any]) -> Any:
-    return frequency / scaling["factor"]
-
-
-def _llama3(frequency: Any, scaling: dict[str, Any]) -> Any:
-    """Long waves are slowed by `factor`, short ones kept, those between blended (as Llama 3.1 was released)."""
-    low, high, factor = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["factor"]
-    turns = scaling["original_max_position_embeddings"] * frequency / (2 * pi)
-    smooth = np.clip((turns - low) / (high - low), 0, 1)
-    return (1 - smooth) * frequency / factor + smooth * frequency
-
-
-SCALINGS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-    "default": lambda frequency, _scaling: frequency,
-    "linear": _linear,
-    "llama3": _llama3,
-}
+from tokenviz.recipes.rope_scaling import inverse_frequencies
 
 
 def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
@@ -50,9 +20,10 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
 
     def table(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def rows(positions: Any) -> Any:
-            angle = np.multiply.outer(positions.astype(np.float64), inverse_frequencies(rope))
+            frequency, factor = inverse_frequencies(rope, int(positions[-1]) + 1)
+            angle = np.multiply.outer(positions.astype(np.float64), frequency)
             angle = np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1)
-            return function(angle).astype(np.float32)
+            return (function(angle) * factor).astype(np.float32)
 
         return rows
 

@@ -5,8 +5,8 @@ from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.notation import ConfigError
 from tokenviz.recipes.activation import sigmoid
-from tokenviz.recipes.attention import softmax
 from tokenviz.recipes.linear import projection
+from tokenviz.recipes.scores import softmax
 from tokenviz.recipes.shape import regroup
 
 
