@@ -4,8 +4,10 @@ edges_of(placed, right) -> Edge, ...        `right` is where state leaves the bl
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tokenviz.views.measure import BOX_HEAD
+from tokenviz.views.pipeline_elements import entering_names
 from tokenviz.views.pipeline_lanes import Strand
 from tokenviz.views.pipeline_parts import OVERHANG, STUB, Part
 from tokenviz.views.pipeline_place import Placed, track_key
@@ -16,7 +18,10 @@ def edges_of(placed: Placed, right: float) -> tuple[Edge, ...]:
     """All edges of a block, in drawing order."""
     parts = placed.plan.parts.parts.values()
     found = [edge for part in parts for edge in _own(part, right, placed)]
-    found += [_strand(placed, strand, t) for strand in placed.plan.strands for t in strand.consumers]
+    names = entering_names(placed.plan.parts.block)
+    for strand in placed.plan.strands:
+        for t in strand.consumers:
+            found.append(replace(_strand(placed, strand, t), label=names.get((strand.value, t), "")))
     return tuple(found)
 
 
@@ -36,7 +41,7 @@ def _plain(points: list[Point]) -> Iterator[Point]:
         yield x, y
 
 
-# ------------------------------------------------------------------------------------------------ a part and its bubbles
+# ---------------------------------------------------------------------------------------- a part and its bubbles
 
 
 def _own(part: Part, right: float, placed: Placed) -> Iterator[Edge]:

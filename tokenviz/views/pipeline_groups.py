@@ -8,6 +8,7 @@ element ids: box_id, cell_id, bubble_id, panel_id, stub_id; parse(id) -> Ref
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from tokenviz.graph import Block, DecodeStep
 
@@ -94,7 +95,7 @@ def groups(step: DecodeStep) -> tuple[Group, ...]:
 
 
 def _twin(step: DecodeStep) -> tuple[str, str]:
-    """The first section (its norm is looked up) and the block of the same section that computes its norm, or nothing."""
+    """The first section (its norm is looked up) and the block of the same section that computes its norm, if any."""
     first = step.sequence[1].block
     for key, block in step.blocks.items():
         if key != first and block.spec == step.blocks[first].spec and "residual" in block.inputs:
@@ -135,7 +136,7 @@ def transitions(step: DecodeStep) -> dict[tuple[int, int], int]:
     """(kind, kind of the next layer) -> how often one follows the other; they add up to the layers less one."""
     strip = layer_strip(step)
     found: dict[tuple[int, int], int] = {}
-    for pair in zip(strip, strip[1:], strict=False):
+    for pair in pairwise(strip):
         found[pair] = found.get(pair, 0) + 1
     return found
 

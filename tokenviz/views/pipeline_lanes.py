@@ -3,8 +3,8 @@
     plan(parts) -> Plan
 
 A chain is a run of transforms, each fed by the one before; the longest chain stands right beside the residual stream.
-A strand is an edge (or several from one bubble) that has to pass rows on its way down. Chains and strands take lanes from
-left to right; their order is the one with the least crossing and the shortest lines that small changes find.
+A strand is an edge (or several from one bubble) that has to pass rows on its way down. Chains and strands take lanes
+from left to right; their order is the one with the least crossing and the shortest lines that small changes find.
 """
 
 from collections.abc import Iterator, Mapping

@@ -62,9 +62,14 @@ def layout(step: DecodeStep, scenario: Scenario, opened: bool = True, only: str 
     width = max((p.rect.right for p in sheet.panels), default=0.0) + MARGIN
     return Scene(
         f"{'open' if opened else 'closed'} {only or 'all'} {'|'.join(step.multiplicity)}",
-        width, sheet.y - BETWEEN + MARGIN, tuple(_same_width(sheet.panels)), tuple(sheet.boxes), tuple(sheet.bubbles), (),
-        tuple(sheet.edges), tuple(sheet.notes),
-    )  # fmt: skip
+        width,
+        sheet.y - BETWEEN + MARGIN,
+        tuple(_same_width(sheet.panels)),
+        tuple(sheet.boxes),
+        tuple(sheet.bubbles),
+        edges=tuple(sheet.edges),
+        notes=tuple(sheet.notes),
+    )
 
 
 def _all(sheet: _Sheet, step: DecodeStep, scenario: Scenario, opened: bool) -> None:
@@ -73,11 +78,9 @@ def _all(sheet: _Sheet, step: DecodeStep, scenario: Scenario, opened: bool) -> N
     seen: set[str] = set()
     for i, kind in enumerate(layer_kinds(step)):
         for j, key in enumerate(kind.sections):
-            if key in seen:
-                entered = _stub(sheet, by_key[key], i)
-            else:
-                entered = _block(sheet, step, by_key[key], scenario, opened)
-                seen.add(key)
+            again = key in seen
+            seen.add(key)
+            entered = _stub(sheet, by_key[key], i) if again else _block(sheet, step, by_key[key], scenario, opened)
             if j == 0:
                 sheet.heads[i] = entered
         if sheet.end is not None:

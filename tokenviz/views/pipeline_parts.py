@@ -10,12 +10,13 @@ a place.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tokenviz.graph import Block, Op, Role, State, Transform, Value
+from tokenviz.graph import Block, Op, Transform
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import schedule_block
 from tokenviz.views.measure import LINE, make_box, make_bubble
+from tokenviz.views.pipeline_elements import bubbled, outside, stored
 from tokenviz.views.pipeline_groups import box_id, bubble_id, cell_id
-from tokenviz.views.pipeline_text import bubble_lines, kept_lines, plural
+from tokenviz.views.pipeline_text import bubble_hint, bubble_lines, plural
 from tokenviz.views.scene import Box, Bubble, Rect
 
 OVERHANG = 16.0
@@ -48,7 +49,8 @@ class Part:
     @property
     def rects(self) -> list[Rect]:
         """Rectangles of box and bubbles."""
-        return [item.rect for item in ((self.box, *self.bubbles) if self.box else self.bubbles)]
+        around = [bubble.rect for bubble in self.bubbles]
+        return [self.box.rect, *around] if self.box else around
 
     @property
     def statics_right(self) -> float:
@@ -91,37 +93,30 @@ class Parts:
 
 def parts_of(block: Block, scenario: Scenario, opened: bool) -> Parts:
     """Size every part of a block; with `opened` the boxes show their operations."""
-    outside = {t.id: _outside(block, t) for t in block.transforms}
-    spine = _spine(block, outside)
-    ranks = _ranks(block, outside)
+    spine = _spine(block)
+    ranks = _ranks(block)
     parts: dict[str, Part] = {}
     for port, value_id in block.inputs.items():
-        if any(value_id in needed for needed in outside.values()):
+        if any(value_id in needed for needed in outside(block).values()):
             parts[f"in:{port}"] = Part(f"in:{port}", -1, None, results={value_id: _bubble(block, value_id, scenario)})
     crowded = _crowded(ranks, spine)
     for t in block.transforms:
         width = NARROW_BOX if crowded[ranks[t.id]] else WIDEST_BOX
         parts[t.id] = Part(t.id, ranks[t.id], _box(block, t, opened, width))
-    _add_bubbles(block, parts, outside, scenario)
+    _add_bubbles(block, parts, scenario)
     sources = {v: (p.id, "result") for p in parts.values() for v in p.results}
     states = {s.id: s for s in block.states}
     sources.update({states[s].read: (p.id, "state") for p in parts.values() for s in p.reads})
-    needs = {t: tuple(v for v in outside[t] if v in sources and sources[v] != (t, "state")) for t in outside}
-    for t, values in needs.items():
-        parts[t].ports = max(1, len(values))
+    needs = {t: tuple(v for v in read if sources.get(v, (t,))[0] != t) for t, read in outside(block).items()}
+    for reader, values in needs.items():
+        parts[reader].ports = max(1, len(values))
     head = ("in:residual",) if "in:residual" in parts else ()
     entered = tuple(p for p in parts if p.startswith("in:") and p not in head)
     critical = tuple(t for t in schedule_block(block).critical if t not in spine)
     return Parts(block, parts, sources, needs, (*head, *spine), (*entered[:1], *critical))
 
 
-def _outside(block: Block, transform: Transform) -> tuple[str, ...]:
-    """Root values that a transform reads and does not make itself, in the order it reads them."""
-    own = {r for op in transform.ops for r in op.results}
-    return tuple(dict.fromkeys(r for op in transform.ops for r in block.roots_of(op) if r not in own))
-
-
-def _spine(block: Block, outside: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _spine(block: Block) -> tuple[str, ...]:
     """The transforms that add to the residual stream, first to last: those through which the input passes straight."""
     start, end = block.inputs.get("residual"), block.outputs.get("residual")
     if start is None or end is None:
@@ -131,7 +126,7 @@ def _spine(block: Block, outside: Mapping[str, tuple[str, ...]]) -> tuple[str, .
     while makers:
         at = makers[0]
         found.insert(0, at)
-        if start in outside[at]:
+        if start in outside(block)[at]:
             return tuple(found)
         kind = block.transform_by_id[at].kind
         feeders = [f for f in block.feeds[at] if block.transform_by_id[f].kind == kind]
@@ -139,7 +134,7 @@ def _spine(block: Block, outside: Mapping[str, tuple[str, ...]]) -> tuple[str, .
     return ()
 
 
-def _ranks(block: Block, outside: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+def _ranks(block: Block) -> dict[str, int]:
     """Rows: one below the lowest feeder. What only stores stands beside the first reader of what it adds to."""
     ranks: dict[str, int] = {}
     for t in block.transforms:
@@ -147,7 +142,7 @@ def _ranks(block: Block, outside: Mapping[str, tuple[str, ...]]) -> dict[str, in
     fed = {f for feeders in block.feeds.values() for f in feeders}
     for state in block.states:
         writer = block.producers[state.written].transform
-        readers = [ranks[t] for t in ranks if t != writer and state.read in outside[t]]
+        readers = [ranks[t] for t in ranks if t != writer and state.read in outside(block)[t]]
         if writer not in fed and readers:
             ranks[writer] = max(ranks[writer], min(readers))
     return ranks
@@ -162,11 +157,11 @@ def _crowded(ranks: Mapping[str, int], spine: tuple[str, ...]) -> dict[int, bool
 def _box(block: Block, transform: Transform, opened: bool, room: float) -> Box:
     cells = [(cell_id(block.key, op.id), op.label, str(op.op_class), _hint(op)) for op in transform.ops]
     hint = f"{transform.title}\n{transform.says}\n{plural(len(cells), 'operation')}, one after the other"
-    id, note = box_id(block.key, transform.id), "" if opened else plural(len(cells), "op")
+    name = box_id(block.key, transform.id)
     if not opened:
-        return make_box(id, transform.title, (), 0, 0, note=note, hint=hint)
-    box = make_box(id, transform.title, cells, 0, 0, room, hint=hint)
-    return _even(box, lambda width: make_box(id, transform.title, cells, 0, 0, width, hint=hint))
+        return make_box(name, transform.title, (), 0, 0, note=plural(len(cells), "op"), hint=hint)
+    box = make_box(name, transform.title, cells, 0, 0, room, hint=hint)
+    return _even(box, lambda width: make_box(name, transform.title, cells, 0, 0, width, hint=hint))
 
 
 def _even(box: Box, again: Callable[[float], Box]) -> Box:
@@ -185,58 +180,42 @@ def _hint(op: Op) -> str:
     return f"{op.label}: {op.op_class}\n{op.reason}"
 
 
-def _bubble(block: Block, value_id: str, scenario: Scenario, beside: str = "", *, tall: bool = False) -> Bubble:
-    value = block.values[value_id]
-    name, shape, size = bubble_lines(value, scenario, tall=tall)
+def _bubble(block: Block, value_id: str, scenario: Scenario, beside: str = "") -> Bubble:
+    name, shape, size = bubble_lines(block, value_id, scenario)
+    lifetime = str(block.values[value_id].lifetime)
     bubble = make_bubble(
-        bubble_id(block.key, value_id, beside), name, str(value.lifetime), 0, 0, shape, size, _says(value)
+        bubble_id(block.key, value_id, beside), name, lifetime, 0, 0, shape, size, bubble_hint(block, value_id)
     )
     height = bubble.rect.height + LINE * shape.count("\n")
     return replace(bubble, rect=Rect(0, 0, bubble.rect.width, height))
 
 
-def _says(value: Value) -> str:
-    what = {"static": "stored, the same for every token", "ephemeral": "made and used within this token",
-            "state": "kept from token to token"}[str(value.lifetime)]  # fmt: skip
-    return f"{value.name}: {what}" + (f"\n{value.says}" if value.says else "")
-
-
-def _state_bubble(block: Block, state: State, scenario: Scenario, *, written: bool) -> Bubble:
-    name, shape, size = kept_lines(block, state, scenario, written=written)
-    id = bubble_id(block.key, state.written if written else state.read)
-    return make_bubble(id, name, "state", 0, 0, shape, size, f"{state.name}\n{state.says}")
-
-
-def _add_bubbles(
-    block: Block, parts: dict[str, Part], outside: Mapping[str, tuple[str, ...]], scenario: Scenario
-) -> None:
+def _add_bubbles(block: Block, parts: dict[str, Part], scenario: Scenario) -> None:
     kept = {s.read: s for s in block.states}
     written = {s.written: s for s in block.states}
-    used = {r for needed in outside.values() for r in needed}
-    used |= {r for v in block.outputs.values() for r in block.values[v].roots}
-    holders = _holders(block, parts, outside)
+    again = {r for needed in outside(block).values() for r in needed}
+    holders = _holders(block, parts)
     for t in block.transforms:
         part = parts[t.id]
-        for root in outside[t.id]:
-            value = block.values[root]
+        for root in outside(block)[t.id]:
             if root in kept:
                 if holders[kept[root].id] == t.id:
-                    part.reads[kept[root].id] = _state_bubble(block, kept[root], scenario, written=False)
-            elif value.role in (Role.WEIGHT, Role.COEFFICIENT, Role.FOLDED):
-                part.statics.append(_bubble(block, root, scenario, t.id, tall=True))
+                    part.reads[kept[root].id] = _bubble(block, root, scenario)
+            elif stored(block, root):
+                part.statics.append(_bubble(block, root, scenario, t.id))
         for result in (r for op in t.ops for r in op.results):
-            if result in used:
+            if result in written and result not in again:
+                part.writes[written[result].id] = _bubble(block, result, scenario)
+            elif result in bubbled(block):
                 part.results[result] = _bubble(block, result, scenario)
-            elif result in written:
-                part.writes[written[result].id] = _state_bubble(block, written[result], scenario, written=True)
 
 
-def _holders(block: Block, parts: Mapping[str, Part], outside: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def _holders(block: Block, parts: Mapping[str, Part]) -> dict[str, str]:
     """State -> the part beside which it is drawn as found: its first reader, its writer only if nobody else reads."""
     found: dict[str, str] = {}
     for state in block.states:
         writer = block.producers[state.written].transform
-        readers = [t for t in outside if state.read in outside[t]]
+        readers = [t for t, needed in outside(block).items() if state.read in needed]
         others = [t for t in readers if t != writer]
         found[state.id] = min(others or readers or [writer], key=lambda t: parts[t].rank)
     return found

@@ -129,8 +129,8 @@ def _arrange_results(part: Part, rail: float, first: Iterable[str], on_spine: bo
 
 def _arrange_states(part: Part) -> None:
     """State stands at the right: what was kept above what is left for the next token."""
-    inner = [part.box, *part.results.values()] if part.box else list(part.results.values())
-    x = max((item.rect.right for item in inner), default=0.0) + GAP_STATE
+    inner = [bubble.rect.right for bubble in part.results.values()]
+    x = max([*inner, part.box.rect.right if part.box else 0.0]) + GAP_STATE
     y = 0.0
     for state in dict.fromkeys((*part.reads, *part.writes)):
         for held in (part.reads, part.writes):

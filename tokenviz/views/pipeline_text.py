@@ -7,27 +7,8 @@ from tokenviz.graph import Block, State, StateKind, Value
 from tokenviz.notation import bytes_of
 from tokenviz.scenario import Scenario
 from tokenviz.traffic import dtype_of, value_bytes
-
-_SI = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
-
-
-def si(number: float, unit: str = "") -> str:
-    """Three significant digits with an SI prefix: si(16_384, "B") -> "16.4 kB". Whole numbers below 1,000 stay whole."""
-    for size, prefix in _SI:
-        if abs(number) >= size * 0.9995:
-            return f"{_three(number / size)} {prefix}{unit}"
-    text = str(int(number)) if number == int(number) else _three(number)
-    return f"{text} {unit}".rstrip()
-
-
-def _three(number: float) -> str:
-    digits = 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
-    return f"{number:.{digits}f}"
-
-
-def exact(number: int) -> str:
-    """An integer with separators."""
-    return f"{number:,}"
+from tokenviz.views.format import exact, si
+from tokenviz.views.pipeline_elements import stored
 
 
 def letters(value: Value) -> str:
@@ -45,22 +26,37 @@ def plural(count: int, noun: str) -> str:
     return f"{exact(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def bubble_lines(value: Value, scenario: Scenario, *, tall: bool) -> tuple[str, str, str]:
-    """Name, shape (letters and numbers, on two lines when `tall`), bytes."""
-    shape = f"{letters(value)}\n{numbers(value)}" if tall else f"{letters(value)} · {numbers(value)}"
-    return value.name, shape, si(value_bytes(value, scenario), "B")
+def bubble_lines(block: Block, value_id: str, scenario: Scenario) -> tuple[str, str, str]:
+    """The texts of a value's bubble: name, shape in letters and numbers, bytes."""
+    value = block.values[value_id]
+    size = si(value_bytes(value, scenario), "B")
+    for state in block.states:
+        if value_id == state.read:
+            return value.name, f"{letters(value)}\n{numbers(value)}", f"{size} kept"
+        if value_id == state.written:
+            return _left_lines(block, state, scenario)
+    if stored(block, value_id):
+        return value.name, f"{letters(value)}\n{numbers(value)}", size
+    return value.name, f"{letters(value)} · {numbers(value)}", size
 
 
-def kept_lines(block: Block, state: State, scenario: Scenario, *, written: bool) -> tuple[str, str, str]:
-    """The three texts of a state bubble: as found from the last token, or as left for the next one."""
-    read = block.values[state.read]
-    if not written:
-        name, shape, size = bubble_lines(read, scenario, tall=False)
-        return name, shape, f"{size} from the last token"
-    size = "rewritten in place"
+def _left_lines(block: Block, state: State, scenario: Scenario) -> tuple[str, str, str]:
+    """The texts of what is left for the next token: only what changes."""
+    name = f"{block.values[state.read].name}′"
     if state.kind in (StateKind.GROWING, StateKind.WINDOW):
-        size = f"+ {si(appended_bytes(block, state, scenario), 'B')} per token"
-    return f"{read.name}′", size, "for the next token"
+        return name, f"+ {si(appended_bytes(block, state, scenario), 'B')}", "for the next token"
+    return name, "rewritten in place", "for the next token"
+
+
+def bubble_hint(block: Block, value_id: str) -> str:
+    """What a bubble says when pointed at: its lifetime in words."""
+    value = block.values[value_id]
+    for state in block.states:
+        if value_id in (state.read, state.written):
+            when = "found from the last token" if value_id == state.read else "left for the next token"
+            return f"{state.name}: {when}\n{state.says}"
+    what = "stored, the same for every token" if stored(block, value_id) else "made and used within this token"
+    return f"{value.name}: {what}" + (f"\n{value.says}" if value.says else "")
 
 
 def appended_bytes(block: Block, state: State, scenario: Scenario) -> int:
@@ -74,7 +70,8 @@ def says_growth(block: Block, state: State, scenario: Scenario) -> str:
     if state.kind is StateKind.GROWING:
         return f"Grows: every token appends {added} per layer, and nothing is ever removed."
     if state.kind is StateKind.WINDOW:
-        return f"Grows by {added} per layer and token until {exact(state.window or 0)} positions are full, then the oldest leaves."
+        full = f"until {exact(state.window or 0)} positions are full, then the oldest leaves"
+        return f"Grows by {added} per layer and token {full}."
     if state.kind is StateKind.CONVOLUTION:
         return "Fixed size: the oldest column leaves when the token's own enters."
     return "Fixed size: rewritten in place by every token, whatever the context."
