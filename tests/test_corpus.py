@@ -146,8 +146,8 @@ def test_every_capital_is_said_right_and_no_other() -> None:
     assert said == set(CAPITALS.items())
     assert dict(said) == {
         "France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Germany": "Berlin", "Japan": "Tokyo",
-        "China": "Beijing", "India": "Delhi", "Egypt": "Cairo", "Canada": "Ottawa", "England": "London", "Greece": "Athens",
-        "Norway": "Oslo",
+        "China": "Beijing", "India": "Delhi", "Egypt": "Cairo", "Canada": "Ottawa", "England": "London",
+        "Greece": "Athens", "Norway": "Oslo",
     }  # fmt: skip
     assert set(CAPITALS) == set(WORDS["country"])
 
