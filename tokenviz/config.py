@@ -189,8 +189,8 @@ class Reader:
         if value is not None:
             return value
         if default is None:
-            names = " (or ".join(keys) + ")" * (len(keys) - 1)
-            raise ConfigError(f"{names} is missing; add it to the config")
+            also = f" (also read as {', '.join(keys[1:])})" if len(keys) > 1 else ""
+            raise ConfigError(f"{keys[0]} is missing; add it to the config{also}")
         if why:
             self.assume(f"{keys[0]} is absent: {_show(default)} assumed ({why})")
         return default

@@ -50,23 +50,16 @@ def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
         equation = f"K G {letter} D, T D -> T K G {letter}"
         gate = projection(b, x, id="gate", equation=equation, title="Gate projection", out="gate")
     k, v = (None, None) if spec.reads_shared else new_entries(b, x, spec)
-    q = positioned(b, clipped(b, q, spec, "q"), spec, "q")
-    if spec.temperature is not None:
-        q = tempered(b, q, spec.temperature)
-    if k is not None and v is not None:
-        k = positioned(b, clipped(b, k, spec, "k"), spec, "k")
-        v = clipped(b, v, spec, "v")
-        if spec.value_norm is not None:
-            v = normalise(b, v, spec.value_norm, id="v_norm", over=letter, title="v RMSNorm", out="v̂")
-        keys, values = cached(b, k, "K", spec), cached(b, v, "V", spec)
+    live = {"q": q} if k is None else {"q": q, "k": k}
+    live = positioned(b, {name: clipped(b, value, spec, name) for name, value in live.items()}, spec)
+    q = live["q"] if spec.temperature is None else tempered(b, live["q"], spec.temperature)
+    if v is None:
+        keys, values = shared_entries(b, spec)
+    else:
+        keys, values = cached(b, live["k"], "K", spec), cached(b, finished_value(b, v, spec), "V", spec)
         if spec.share is not None:
             b.export(f"keys.{spec.share}", keys)
             b.export(f"values.{spec.share}", values)
-    else:
-        keys = b.input(f"keys.{spec.share}", "S K H", name="K all", dtype="kv", says="Keys that another layer keeps.")
-        values = b.input(
-            f"values.{spec.share}", f"S K {letter}", name="V all", dtype="kv", says="Values that another layer keeps."
-        )
     mixed = scoring.attend(b, q, keys, values, spec, scenario)
     if gate is not None and spec.gate is not None:
         mixed = gated(b, mixed, gate, spec.gate.as_studied if scenario.gate == "study" else spec.gate.activation)
@@ -105,16 +98,24 @@ def clipped(b: Builder, x: Value, spec: GQA, name: str) -> Value:
         return b.binary("minimum", low, spec.clip, f"≤ {spec.clip:g}", name)
 
 
-def positioned(b: Builder, x: Value, spec: GQA, name: str) -> Value:
-    """Norm and rotation of queries or keys, in the order that the model has."""
-    norm = spec.qk_norm
+def positioned(b: Builder, live: Mapping[str, Value], spec: GQA) -> dict[str, Value]:
+    """Norm and rotation of queries and keys, in the order that the model has."""
+    norm, done = spec.qk_norm, dict(live)
     if norm is not None and not norm.after_rope:
-        x = head_norm(b, x, norm, name)
+        done = {name: head_norm(b, x, norm, name) for name, x in done.items()}
     if spec.rope is not None:
-        x = apply_rope(b, x, spec.rope, id=f"{name}_rope", name=name)
+        done = {name: apply_rope(b, x, spec.rope, id=f"{name}_rope", name=name) for name, x in done.items()}
     if norm is not None and norm.after_rope:
-        x = head_norm(b, x, norm, name)
-    return x
+        done = {name: head_norm(b, x, norm, name) for name, x in done.items()}
+    return done
+
+
+def finished_value(b: Builder, v: Value, spec: GQA) -> Value:
+    """Values as they are cached: clipped and normalised where the model does."""
+    v = clipped(b, v, spec, "v")
+    if spec.value_norm is None:
+        return v
+    return normalise(b, v, spec.value_norm, id="v_norm", over=value_letter(spec), title="v RMSNorm", out="v̂")
 
 
 def head_norm(b: Builder, x: Value, spec: QKNorm, name: str) -> Value:
@@ -172,6 +173,16 @@ def cached(b: Builder, new: Value, name: str, spec: GQA) -> Value:
             used=used,
         )  # fmt: skip
     return b.concat((seen, new), f"S K {letter}", "S", f"{name} all")
+
+
+def shared_entries(b: Builder, spec: GQA) -> tuple[Value, Value]:
+    """Keys and values of all attended positions, kept and handed over by an earlier layer."""
+    keys = b.input(f"keys.{spec.share}", "S K H", name="K all", dtype="kv", says="Keys that another layer keeps.")
+    values = b.input(
+        f"values.{spec.share}", f"S K {value_letter(spec)}", name="V all", dtype="kv",
+        says="Values that another layer keeps.",
+    )  # fmt: skip
+    return keys, values
 
 
 # ------------------------------------------------------------------------------------------------ the output
