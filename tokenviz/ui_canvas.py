@@ -71,6 +71,7 @@ def graph_canvas(
     play = {"frames": [list(frame) for frame in frames], "step": step, "running": running, "rate": rate}
     data = {
         **payload,
+        "key": key,
         "palette": palette.as_json(),
         "height": height,
         "label": label,

@@ -43,7 +43,7 @@ function calm() {
 
 // ---- mounting ---------------------------------------------------------------------------------------------------
 
-function mount(host, key, data) {
+function mount(host, data) {
   const root = make("div", "tokenviz");
   const stage = make("div", "stage");
   const style = make("style");
@@ -51,7 +51,7 @@ function mount(host, key, data) {
   stage.tabIndex = 0;
   stage.setAttribute("role", "application");
   const view = {
-    key, root, stage, items: new Map(), edges: new Map(), panels: [], notes: [], scale: 1, window: [0, 0, 0, 0],
+    key: data.key, root, stage, items: new Map(), edges: new Map(), panels: [], notes: [], scale: 1, window: [0, 0, 0, 0],
     lit: new Set(), done: new Set(), dim: new Set(), hover: null, cursor: null, keyed: false, selected: null, inset: { top: 12, bottom: 12 },
     path: null, tracing: false, trace: null, play: null, sent: Date.now(),
   };
@@ -242,8 +242,9 @@ function setFocus(view, focus) {
 
 // ---- the component's two entry points ---------------------------------------------------------------------------
 
-function show({ key, data, parentElement, setStateValue }) {
-  const view = parentElement.tokenviz || (parentElement.tokenviz = mount(parentElement, key, data));
+function show({ data, parentElement, setStateValue }) {
+  if (parentElement.tokenviz && parentElement.tokenviz.key !== data.key) drop(parentElement);
+  const view = parentElement.tokenviz || (parentElement.tokenviz = mount(parentElement, data));
   view.send = setStateValue;
   update(view, data);
 }
@@ -251,7 +252,6 @@ function show({ key, data, parentElement, setStateValue }) {
 function drop(parentElement) {
   const view = parentElement.tokenviz;
   if (!view) return;
-  remember(view);
   if (view.play) clearTimeout(view.play.timer);
   view.resized.disconnect();
   view.network.destroy();

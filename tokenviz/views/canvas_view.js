@@ -117,10 +117,10 @@ function paintBelow(view, ctx) {
     else paintEdge(ctx, view, edge);
   }
   for (const edge of strong) paintEdge(ctx, view, edge);
+  for (const edge of view.edges.values()) paintEdgeLabel(ctx, view, edge);
 }
 
 function paintAbove(view, ctx) {
-  for (const edge of view.edges.values()) paintEdgeLabel(ctx, view, edge);
   for (const panel of view.panels) {
     paintFarHeading(ctx, view, panel);
     paintPinnedHeading(ctx, view, panel);

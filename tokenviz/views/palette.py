@@ -34,7 +34,7 @@ OP_FILL: Mapping[str, str] = MappingProxyType(
     }
 )
 OP_CLASSES = tuple(OP_FILL)
-INK_ON_OP = "#1A1A1A"
+INK_ON_OP = "#111111"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
             background="#FFFFFF",
             panel="#F6F7F8",
             border="#D9DDE2",
-            text="#1B2128",
+            text="#0B0E12",
             muted="#59636E",
             edge="#7B858F",
             accent="#0B5CAD",
@@ -83,7 +83,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
             background="#0F1419",
             panel="#171D24",
             border="#303A45",
-            text="#E9EDF1",
+            text="#F3F5F7",
             muted="#A3AEBA",
             edge="#8995A1",
             accent="#7CC0FF",

@@ -49,11 +49,11 @@ def _parts(scene: Scene, colours: Theme, view: Rect) -> Iterator[str]:
     yield from (_note(note, colours) for note in scene.notes)
     for edge in scene.edges:
         yield from _edge(edge, scene, colours)
+    yield from (_edge_label(edge, scene, colours) for edge in scene.edges if edge.label)
     items: tuple[Box | Bubble | Node, ...] = (*scene.boxes, *scene.bubbles, *scene.nodes)
     for item in items:
         if item.rect.overlaps(view):
             yield from _item(item, colours)
-    yield from (_edge_label(edge, scene, colours) for edge in scene.edges if edge.label)
 
 
 def _item(item: Box | Bubble | Node, colours: Theme) -> Iterator[str]:
