@@ -49,7 +49,7 @@ class GQA:
     `window` keeps the last so many positions, `chunk` those since the last multiple of it. `sinks` adds a learned score
     for each head to the softmax; `softcap` squashes the scores to ±softcap; `clip` bounds q, k and v.
     With `value_is_key` the values are the keys' projection. `share` names a cache that other layers read
-    (`reads_shared`: this layer is one of them and computes neither keys nor values).
+    (`reads_shared`: this layer is one of them and computes neither keys nor values). `key_scale` multiplies the keys.
     """
 
     kv_heads: int
@@ -73,6 +73,7 @@ class GQA:
     value_is_key: bool
     share: str | None
     reads_shared: bool
+    key_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

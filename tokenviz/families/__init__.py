@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from tokenviz.architecture import Architecture
 from tokenviz.config import Reader
 from tokenviz.families.common import FAMILIES, TITLES, family
+from tokenviz.families.mamba import NATIVE
 from tokenviz.notation import ConfigError
 
 __all__ = ["FAMILIES", "family", "known", "read_architecture"]
@@ -26,6 +27,8 @@ def known() -> Mapping[str, str]:
 
 def read_architecture(config: Reader) -> Architecture:
     """The architecture that a config describes; `ConfigError` names the key that stopped it."""
+    if not config.has("model_type") and config.has("ssm_cfg") and config.has("d_model"):
+        return FAMILIES[NATIVE](config)
     if not config.has("model_type"):
         raise ConfigError("model_type is missing, so this is not a model's config.json; add it")
     name = config.model_type

@@ -5,7 +5,8 @@ from math import log
 
 from tokenviz.architecture import Architecture, DenseFFN, Indexer, LatentAttention, LayerNorm, MoE, RMSNorm, Rope
 from tokenviz.config import Reader
-from tokenviz.families.common import activation, assemble, family, layer, layer_count, rope
+from tokenviz.families.common import activation, assemble, family, layer, layer_count
+from tokenviz.families.rope import rope
 from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe, sparse_layers
 from tokenviz.notation import ConfigError
 

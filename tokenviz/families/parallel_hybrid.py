@@ -13,19 +13,17 @@ from tokenviz.notation import ConfigError
 
 @family("falcon_h1", title="Falcon-H1")
 def falcon_h1(c: Reader) -> Architecture:
-    """The key multiplier joins the softmax scale: it is the same product, and the cached keys leave it out."""
+    """Every layer runs both mixers on one normalised x; multipliers scale what goes in, what comes out, and the keys."""
     norm = rms(c, default=1e-5)
     require_silu(c, "hidden_act")
     if c.get("attn_layer_indices") is not None:
         raise ConfigError("attn_layer_indices is given; in this family every layer has attention: set it to null")
     kv_heads, group, size = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
-    key_scale = c.number("key_multiplier", default=1.0, why=WHY)
     attention = gqa(
-        kv_heads, group, size, bias=bias, out_bias=bias, rope=rope(c, size), scale=size**-0.5 * key_scale
+        kv_heads, group, size, bias=bias, out_bias=bias, rope=rope(c, size),
+        key_scale=c.number("key_multiplier", default=1.0, why=WHY),
     )  # fmt: skip
-    if key_scale != 1.0:
-        c.assume("key_multiplier is part of the softmax scale: the cached keys leave it out")
     branches = (
         Branch(
             name="mamba", norm=None, body=_mixer(c), in_scale=c.number("ssm_in_multiplier", default=1.0, why=WHY),

@@ -7,7 +7,7 @@ from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.recipes import scores as scoring
 from tokenviz.recipes.activation import sigmoid, silu
-from tokenviz.recipes.linear import projection
+from tokenviz.recipes.linear import projection, scaled
 from tokenviz.recipes.norm import norm_title, normalise
 from tokenviz.recipes.rope import apply_rope
 from tokenviz.scenario import Scenario
@@ -50,7 +50,7 @@ def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
         equation = f"K G {letter} D, T D -> T K G {letter}"
         gate = projection(b, x, id="gate", equation=equation, title="Gate projection", out="gate")
     k, v = (None, None) if spec.reads_shared else new_entries(b, x, spec)
-    live = {"q": q} if k is None else {"q": q, "k": k}
+    live = {"q": q} if k is None else {"q": q, "k": scaled(b, k, spec.key_scale, "k_scale", "Scale keys", "k")}
     live = positioned(b, {name: clipped(b, value, spec, name) for name, value in live.items()}, spec)
     q = live["q"] if spec.temperature is None else tempered(b, live["q"], spec.temperature)
     if v is None:
