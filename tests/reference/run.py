@@ -23,6 +23,9 @@ def build(name: str, seed: int = 0) -> Any:
             noise *= 0.2 if parameter.ndim == 1 else parameter.shape[-1] ** -0.5
             started_at_one = parameter.ndim == 1 and bool((parameter == 1).all())
             parameter.copy_(noise + 1 if started_at_one else noise)
+        for key, buffer in model.named_buffers():
+            if key.endswith(("e_score_correction_bias", "expert_bias")):
+                buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2)
         model.get_input_embeddings().weight.mul_(model.config.hidden_size**0.5)
     return model
 
@@ -61,6 +64,9 @@ def _snapshot(out: dict[str, np.ndarray], when: str, cache: Any) -> None:
             value = getattr(layer, field, None)
             if isinstance(value, torch.Tensor):
                 out[f"{when}.{i}.{field}"] = value[0].transpose(0, 1).clone().numpy()
+        keys = getattr(layer, "indexer_keys", None)
+        if keys is not None:
+            out[f"{when}.{i}.indexer_keys"] = keys[0].clone().numpy()
         for field in ("conv_states", "recurrent_states"):
             value = getattr(layer, field, None)
             if isinstance(value, dict):

@@ -61,7 +61,7 @@ class StateSpace:
     norm: RMSNorm | None
     norm_first: bool
     dt_limits: tuple[float, float | None]
-    multipliers: tuple[float, float, float, float, float] | None
+    multipliers: tuple[float, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,26 +14,26 @@ LATENT_EPS = 1e-6
 """Epsilon of the norms of the latents: a constant of the reference implementation, not a config key."""
 
 
-@family("deepseek_v3", "kimi_k2")
+@family("deepseek_v3", "kimi_k2", title="DeepSeek V3")
 def deepseek_v3(c: Reader) -> Architecture:
     """Latent attention, a few dense layers, then sigmoid-routed experts in groups."""
     return _build(c, latent_attention(c, query_rank=1536), Routing(groups=(8, 4), scale=2.5), first_dense=3)
 
 
-@family("glm4_moe_lite")
+@family("glm4_moe_lite", title="GLM-4.7 Flash")
 def glm4_moe_lite(c: Reader) -> Architecture:
     """The same in a smaller size, with one group of experts."""
     return _build(c, latent_attention(c, query_rank=768), Routing(groups=(1, 1), scale=1.8), first_dense=1, eps=1e-5)
 
 
-@family("deepseek_v2")
+@family("deepseek_v2", title="DeepSeek V2")
 def deepseek_v2(c: Reader) -> Architecture:
     """The predecessor: softmax router, no correction bias; the small model does not compress its queries."""
     routing = Routing(groups=(1, 1), scale=1.0, scoring="softmax", method="greedy", renormalise=False)
     return _build(c, latent_attention(c, query_rank=1536), routing, first_dense=0, shared=2)
 
 
-@family("deepseek_v32")
+@family("deepseek_v32", title="DeepSeek V3.2")
 def deepseek_v32(c: Reader) -> Architecture:
     """V3 with an indexer that picks the positions to attend; its RoPE pairs the two halves."""
     mixer = latent_attention(c, query_rank=1536)
@@ -41,7 +41,7 @@ def deepseek_v32(c: Reader) -> Architecture:
     return _build(c, mixer, Routing(groups=(8, 4), scale=2.5), first_dense=3)
 
 
-@family("glm_moe_dsa")
+@family("glm_moe_dsa", title="GLM-5")
 def glm_moe_dsa(c: Reader) -> Architecture:
     """GLM-5: the same indexer with interleaved RoPE, one group of experts."""
     mixer = latent_attention(c, query_rank=2048)
@@ -51,7 +51,7 @@ def glm_moe_dsa(c: Reader) -> Architecture:
     return _build(c, mixer, Routing(groups=(1, 1), scale=2.5), first_dense=3, eps=1e-5)
 
 
-@family("deepseek_v4")
+@family("deepseek_v4", title="DeepSeek V4")
 def deepseek_v4(c: Reader) -> Architecture:
     """Refused: its residual stream and its caches follow rules that no recipe here has."""
     streams = c.integer("hc_mult", default=4)
@@ -101,7 +101,9 @@ def yarn_scale(turning: Rope) -> float:
 def indexer(c: Reader, mixer: LatentAttention, *, heads: int, pairing: str) -> Indexer:
     """The indexer of every layer; it needs compressed queries."""
     if mixer.query_rank is None or mixer.rope is None:
-        raise ConfigError("q_lora_rank is null; the sparse-attention indexer reads the compressed query, so give a rank")
+        raise ConfigError(
+            "q_lora_rank is null; the sparse-attention indexer reads the compressed query, so give a rank"
+        )
     size = c.integer("index_head_dim", default=128, high=100_000, why="the family's default")
     if size <= mixer.rope_dim:
         raise ConfigError(f"index_head_dim {size} is not larger than qk_rope_head_dim {mixer.rope_dim}")
@@ -119,7 +121,9 @@ def _own_indexers(c: Reader) -> None:
     c.read.add("index_skip_topk_offset")
     if every > 1 or any(kind not in ("full", "F") for kind in kinds):
         key = "index_topk_freq" if every > 1 else "indexer_types"
-        raise ConfigError(f"{key} lets layers reuse another layer's positions; no recipe covers that, only full indexers")
+        raise ConfigError(
+            f"{key} lets layers reuse another layer's positions; no recipe covers that, only full indexers"
+        )
 
 
 def _build(

@@ -141,7 +141,9 @@ def _nemotron_mamba(c: Reader, norm: RMSNorm) -> StateSpace:
     heads = c.integer("mamba_num_heads", default=128, high=100_000, why=WHY)
     bias = c.boolean("use_bias", default=False)
     lowest = c.number("time_step_min", "mamba_dt_min", default=0.001, why=WHY)
-    c.assume(f"time steps are bounded below by {lowest:g} where several positions are computed at once, not in decoding")
+    c.assume(
+        f"time steps are bounded below by {lowest:g} where several positions are computed at once, not in decoding"
+    )
     return StateSpace(
         heads=heads, head_dim=c.integer("mamba_head_dim", default=64, high=100_000, why=WHY),
         state=c.integer("ssm_state_size", default=128, why=WHY), groups=groups_of(c, heads, _key(c, "n_groups"), 8),

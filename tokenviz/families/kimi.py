@@ -10,12 +10,12 @@ from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe,
 from tokenviz.notation import ConfigError
 
 
-@family("kimi_linear")
+@family("kimi_linear", title="Kimi Linear")
 def kimi_linear(c: Reader) -> Architecture:
     """Layer lists are 1-based; no layer has positions; experts in all layers but the first."""
     norm = RMSNorm(eps=c.number("rms_norm_eps", default=1e-5, why="the family's default"), zero_centred=False)
     if not c.boolean("mla_use_nope", default=True):
-        raise ConfigError("mla_use_nope is false; the family's latent attention has no rotary embedding: set it to true")
+        raise ConfigError("mla_use_nope is false; this family's attention turns nothing by position: set it to true")
     mixers: dict[str, LatentAttention | KimiDelta] = {
         "full_attention": latent_attention(c, query_rank=None, nope=True),
         "linear_attention": _kimi_delta(c, norm),

@@ -22,7 +22,7 @@ NATIVE = "mamba_ssm"
 """Name under which the original authors' configs, which have no model_type, are registered."""
 
 
-@family("mamba2")
+@family("mamba2", title="Mamba-2")
 def mamba2(c: Reader) -> Architecture:
     """One Mamba-2 mixer per layer and nothing else."""
     heads, size = c.integer("num_heads", high=100_000), c.integer("head_dim", high=100_000)
@@ -42,7 +42,7 @@ def mamba2(c: Reader) -> Architecture:
     return assemble(c, _stack(c, norm, mixer), norm, tied_default=False)
 
 
-@family("mamba", "falcon_mamba")
+@family("mamba", "falcon_mamba", title="Mamba")
 def mamba(c: Reader) -> Architecture:
     """One Mamba-1 mixer per layer; falcon_mamba normalises dt, B and C without a weight."""
     require_silu(c, "hidden_act")
@@ -60,7 +60,7 @@ def mamba(c: Reader) -> Architecture:
     return assemble(c, _stack(c, norm, mixer), norm, tied_default=True)
 
 
-@family(NATIVE)
+@family(NATIVE, title="Mamba, original format")
 def native(c: Reader) -> Architecture:
     """The original authors' format: d_model, n_layer and ssm_cfg; no model_type, padded vocabulary."""
     c.assume("no model_type: read as the original Mamba format, recognised by d_model, n_layer and ssm_cfg")
@@ -169,5 +169,3 @@ def require_silu(c: Reader, key: str) -> None:
     """The convolution's activation; the recipes have SiLU."""
     if c.string(key, default="silu") not in ("silu", "swish"):
         raise ConfigError(f"{key} is {c.get(key)!r}; the state-space recipes have silu")
-
-

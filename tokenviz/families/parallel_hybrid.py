@@ -13,7 +13,7 @@ from tokenviz.notation import ConfigError
 
 @family("falcon_h1", title="Falcon-H1")
 def falcon_h1(c: Reader) -> Architecture:
-    """Every layer runs both mixers on one normalised x; multipliers scale what goes in, what comes out, and the keys."""
+    """Every layer runs both mixers on one normalised x; constants scale what goes in, what comes out, and keys."""
     norm = rms(c, default=1e-5)
     require_silu(c, "hidden_act")
     if c.get("attn_layer_indices") is not None:

@@ -67,12 +67,18 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
         DenseFFN: Recipe("ffn", "Feed-forward", "Transforms each position by itself.", ffn.sizes, ffn.trace),
         MoE: Recipe("moe", "Experts", "Sends the token to a few of many feed-forwards.", moe.sizes, moe.trace),
         LatentAttention: Recipe(
-            "latent attention", "Latent attention", "Compares the token with one narrow entry per earlier token.",
-            mla.sizes, mla.trace,
+            "latent attention",
+            "Latent attention",
+            "Compares the token with one narrow entry per earlier token.",
+            mla.sizes,
+            mla.trace,
         ),
         KimiDelta: Recipe(
-            "kimi delta", "Kimi delta attention", "Reads and corrects a memory that fades channel by channel.",
-            kda.sizes, kda.trace,
+            "kimi delta",
+            "Kimi delta attention",
+            "Reads and corrects a memory that fades channel by channel.",
+            kda.sizes,
+            kda.trace,
         ),
         SelectiveScan: Recipe(
             "mamba", "Mamba", "Feeds and reads a fixed-size memory, channel by channel.", mamba1.sizes, mamba1.trace
@@ -84,9 +90,12 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
             "short conv", "Short convolution", "Mixes the last few tokens.", short_conv.sizes, short_conv.trace
         ),
         LinearAttention: Recipe(
-            "lightning", "Lightning attention", "Adds to and reads a memory that fades at a fixed rate.",
-            lightning.sizes, lightning.trace,
+            "lightning",
+            "Lightning attention",
+            "Adds to and reads a memory that fades at a fixed rate.",
+            lightning.sizes,
+            lightning.trace,
         ),
         Parallel: Recipe("parallel", "Parallel", "Several at once, on the same x.", _parallel_sizes, _parallel),
-    }  # fmt: skip
+    }
 )

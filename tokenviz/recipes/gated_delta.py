@@ -13,6 +13,7 @@ from tokenviz.architecture import GatedDeltaNet
 from tokenviz.builder import Builder
 from tokenviz.graph import StateKind, Value
 from tokenviz.recipes.activation import sigmoid, silu
+from tokenviz.recipes.conv import causal_conv, conv_sizes
 from tokenviz.recipes.linear import projection
 from tokenviz.recipes.norm import gain_of, l2_norm, rms_steps
 from tokenviz.scenario import Scenario
@@ -26,7 +27,7 @@ def sizes(spec: GatedDeltaNet, scenario: Scenario) -> Mapping[str, int]:
     channels = 2 * spec.key_heads * spec.key_dim + spec.value_heads * spec.value_dim
     return {
         "J": spec.key_heads, "U": spec.value_heads, "P": spec.key_dim, "Q": spec.value_dim,
-        "C": spec.taps, "kept": spec.taps - 1, "columns": spec.taps - 1 + scenario.positions, "channels": channels,
+        "channels": channels, **conv_sizes(spec.taps, scenario.positions),
     }  # fmt: skip
 
 
@@ -52,31 +53,6 @@ def trace(b: Builder, x: Value, spec: GatedDeltaNet, _scenario: Scenario) -> Val
     read = delta_rule(b, b.repeat(q, "J", "U"), b.repeat(k, "J", "U"), v, beta, alpha)
     gated = gated_norm(b, read, z, spec)
     return projection(b, gated, id="out", equation="D U Q, T U Q -> T D", title="Output projection", out="Δx")
-
-
-def causal_conv(b: Builder, x: Value) -> Value:
-    """Depthwise convolution over the last C columns of x (``T channels``), then SiLU. No bias."""
-    taps = b.weight("conv.weight", "channels C", name="w", says="The taps of each channel, newest last.")
-    window = b.state(
-        "conv_state", "kept channels", name="conv window", dtype="conv", says="The last inputs of each channel."
-    )
-    with b.transform(
-        "conv",
-        "causal convolution",
-        "Causal convolution + SiLU",
-        equation=r"u_c = \operatorname{SiLU}\Big(\sum_{j=1}^{C} w_{cj}\, x_{c,\,t-C+j}\Big)",
-        says="Mixes each channel with its own last few inputs, so that q, k and v know their immediate past.",
-    ):
-        columns = b.append(window, x, "columns channels", "columns", label="append to window")
-        seen = b.wire("windows", (columns,), ("T", "C", "channels"), name="window", attrs={"taps": b.sizes["C"]})
-        mixed = b.contract("channels C, T C channels -> T channels", taps, seen, labels=("tap products", "tap sum"))
-        out = silu(b, mixed, out="u")
-        newest = b.wire("slice", (columns,), window.dims, name="newest columns", attrs={
-            "axis": "columns", "start": b.sizes["T"], "stop": None, "shape": window.shape,
-        })  # fmt: skip
-        b.save(window, newest, StateKind.CONVOLUTION, name="convolution window", label="save window",
-               says="Fixed size: the oldest column leaves when a new one enters.")  # fmt: skip
-        return out
 
 
 def negative_exp(a_log: Any) -> Any:

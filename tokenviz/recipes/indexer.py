@@ -1,4 +1,4 @@
-"""The sparse-attention indexer: cheap scores for all positions, of which attention reads the best. DeepSeek-V3.2 2025."""
+"""The sparse-attention indexer: cheap scores for all positions, attention reads the best. DeepSeek-V3.2 2025."""
 
 from tokenviz.architecture import Indexer
 from tokenviz.builder import Builder
