@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tokenviz.graph import Block, DecodeStep, Lifetime, OpClass, Role, Value
-from tokenviz.handoffs_block import Arrow, Key, added, block_arrows, joined, key_of, stages_of
+from tokenviz.handoffs_block import Arrow, Key, added, block_arrows, cache_writes, joined, key_of, stages_of
 from tokenviz.notation import DTYPE_BITS, ScenarioError
 from tokenviz.scenario import Scenario
 from tokenviz.traffic import dtype_of
@@ -56,13 +56,18 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class HandoffGraph:
-    """The nodes and arrows of one chain in one grouping. `folded` are arrows that merging turned into self-loops."""
+    """The nodes and arrows of one chain in one grouping.
+
+    `folded` are arrows that merging turned into self-loops; `stores` are (maker, keeper) pairs of cache writes, which
+    are no hand-offs and only tell a drawing where a keeper belongs.
+    """
 
     chain: Chain
     grouping: str
     nodes: tuple[Stage, ...]
     arrows: tuple[Arrow, ...]
     folded: tuple[Arrow, ...]
+    stores: tuple[tuple[str, str], ...]
 
     @property
     def values(self) -> int:
@@ -122,9 +127,10 @@ def handoffs(step: DecodeStep, chain: str | Chain = TOKEN, grouping: str = "stag
         raise ScenarioError(f"grouping is {grouping!r}; choose one of {', '.join(GROUPINGS)}")
     chosen = find_chain(step, chain) if isinstance(chain, str) else chain
     stages, arrows = _chain_stages(step, chosen), _chain_arrows(step, chosen)
+    stores = tuple(dict.fromkeys(pair for block, _ in _blocks(step, chosen) for pair in cache_writes(block)))
     if grouping == "stages":
-        return HandoffGraph(chosen, grouping, _with_totals(stages.values(), arrows), tuple(arrows), ())
-    return _merge_types(chosen, stages, arrows)
+        return HandoffGraph(chosen, grouping, _with_totals(stages.values(), arrows), tuple(arrows), (), stores)
+    return _merge_types(chosen, stages, arrows, stores)
 
 
 def _blocks(step: DecodeStep, chain: Chain) -> Iterator[tuple[Block, int]]:
@@ -154,7 +160,9 @@ def _chain_arrows(step: DecodeStep, chain: Chain) -> list[Arrow]:
     return _ranked(found.values())
 
 
-def _merge_types(chain: Chain, stages: Mapping[str, Stage], arrows: Sequence[Arrow]) -> HandoffGraph:
+def _merge_types(
+    chain: Chain, stages: Mapping[str, Stage], arrows: Sequence[Arrow], stores: Sequence[tuple[str, str]]
+) -> HandoffGraph:
     """Stages of one name become one node; arrows between the same two names add up."""
     type_of = _type_names(stages)
     merged: dict[Key, list[Arrow]] = {}
@@ -167,7 +175,9 @@ def _merge_types(chain: Chain, stages: Mapping[str, Stage], arrows: Sequence[Arr
     for stage_id, stage in stages.items():
         members.setdefault(type_of[stage_id], []).append(stage)
     nodes = [_type_node(name, found) for name, found in members.items()]
-    return HandoffGraph(chain, "types", _with_totals(nodes, drawn), drawn, tuple(a for a in every if a not in drawn))
+    kept = tuple(dict.fromkeys((type_of[maker], type_of[keeper]) for maker, keeper in stores))
+    folded = tuple(a for a in every if a.source == a.target)
+    return HandoffGraph(chain, "types", _with_totals(nodes, drawn), drawn, folded, kept)
 
 
 def _type_names(stages: Mapping[str, Stage]) -> dict[str, str]:

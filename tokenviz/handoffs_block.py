@@ -74,6 +74,18 @@ def block_arrows(block: Block) -> tuple[Arrow, ...]:
     return tuple(found.values())
 
 
+@lru_cache(maxsize=256)
+def cache_writes(block: Block) -> tuple[tuple[str, str], ...]:
+    """(stage that makes, stage that keeps): writes into what the next token finds. They are no hand-offs."""
+    stage_of = {op.id: stage for stage, _, ops in stages_of(block) for op in ops}
+    found: dict[tuple[str, str], None] = {}
+    for op in block.ops:
+        if block.values[op.result].role is Role.STATE:
+            makers = (block.producers.get(root) for root in block.roots_of(op))
+            found.update(((stage_of[maker.id], stage_of[op.id]), None) for maker in makers if maker)
+    return tuple(found)
+
+
 def _reads(block: Block, pieces: Mapping[str, tuple[Piece, ...]], ops: Sequence[Op]) -> dict[str, list[Piece]]:
     """Root -> its pieces that a stage reads from outside itself; a stage that only stores reads nothing."""
     own = {r for op in ops for r in op.results}

@@ -41,12 +41,15 @@ class _Rows:
     up: list[list[int]] = field(default_factory=list)
 
 
-def layered(sizes: Sequence[Point], arrows: Sequence[Arrow]) -> Layered:
-    """Place nodes of these sizes and route these arrows. An arrow from a node to itself is not allowed."""
+def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], below: Sequence[Arrow] = ()) -> Layered:
+    """Place nodes of these sizes and route these arrows, none from a node to itself.
+
+    `below` are further pairs (upper, lower) that only say which node comes lower.
+    """
     if not sizes:
         return Layered((), (), 0.0, 0.0)
     forward = [(min(a), max(a)) for a in arrows]
-    rows, chains = _make_rows(sizes, forward)
+    rows, chains = _make_rows(sizes, forward, [(min(a), max(a)) for a in below if a[0] != a[1]])
     _sort(rows)
     x = _straighten(rows, chains)
     ports = _ports(rows, chains, x)
@@ -63,10 +66,12 @@ def layered(sizes: Sequence[Point], arrows: Sequence[Arrow]) -> Layered:
 # ------------------------------------------------------------------------------------------------ rows and order
 
 
-def _make_rows(sizes: Sequence[Point], forward: Sequence[Arrow]) -> tuple[_Rows, list[list[int]]]:
+def _make_rows(
+    sizes: Sequence[Point], forward: Sequence[Arrow], below: Sequence[Arrow]
+) -> tuple[_Rows, list[list[int]]]:
     """Rows by longest path, and each arrow's chain of slots from its upper to its lower node."""
     n = len(sizes)
-    row = _longest_paths(n, forward)
+    row = _longest_paths(n, [*forward, *below])
     rows = _Rows([w for w, _ in sizes], row)
     rows.down, rows.up = [[] for _ in range(n)], [[] for _ in range(n)]
     chains = []

@@ -40,7 +40,9 @@ def downward(graph: HandoffGraph, id: str, titles: Mapping[str, str] | None = No
         drawn = [node_of(s, hint=_node_hint(s)) for s in stages]
         at = {node.id: i for i, node in enumerate(drawn)}
         arrows = [a for a in graph.arrows if a.source in at and a.target in at]
-        plan = layered([(n.rect.width, n.rect.height) for n in drawn], [(at[a.source], at[a.target]) for a in arrows])
+        below = [(at[maker], at[keeper]) for maker, keeper in graph.stores if maker in at and keeper in at]
+        ends = [(at[a.source], at[a.target]) for a in arrows]
+        plan = layered([(n.rect.width, n.rect.height) for n in drawn], ends, below)
         dx, dy = left + MARGIN, HEADING
         for node, (x, y) in zip(drawn, plan.centres, strict=True):
             nodes.append(_moved(node, x + dx, y + dy))
