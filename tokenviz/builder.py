@@ -7,6 +7,7 @@ counts from the primitive: a recipe states none of them.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from tokenviz.graph import (
@@ -89,14 +90,14 @@ class Builder:
         return self.values.get(self._prefix + id)
 
     @contextmanager
-    def prefixed(self, branch: str) -> Iterator[None]:
-        """Put ``branch.`` before the ids of all weights, states and transforms made inside."""
-        before = self._prefix
-        self._prefix = f"{before}{branch}."
+    def prefixed(self, branch: str, sizes: Mapping[str, int] = MappingProxyType({})) -> Iterator[None]:
+        """Put ``branch.`` before the ids of what is made inside; `sizes` gives letters that hold only there."""
+        before, letters = self._prefix, self.sizes
+        self._prefix, self.sizes = f"{before}{branch}.", {**letters, **sizes}
         try:
             yield
         finally:
-            self._prefix = before
+            self._prefix, self.sizes = before, letters
 
     # ---------------------------------------------------------------- transforms
 

@@ -26,17 +26,32 @@ IRRELEVANT: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(
             ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id",
              "image_token_id", "video_token_id", "audio_token_id", "vision_start_token_id", "vision_end_token_id",
-             "image_token_index", "boi_token_index", "eoi_token_index"),
+             "image_token_index", "boi_token_index", "eoi_token_index", "boa_token_id", "boi_token_id", "eoi_token_id",
+             "eoa_token_id", "eoa_token_index", "unk_token_id", "mm_tokens_per_image"),
             "a token's number",
         ),
         **dict.fromkeys(
             ("initializer_range", "attention_dropout", "attn_dropout", "hidden_dropout", "embd_pdrop", "resid_pdrop",
-             "attn_pdrop", "router_aux_loss_coef", "output_router_logits", "pretraining_tp"),
+             "attn_pdrop", "router_aux_loss_coef", "output_router_logits", "pretraining_tp", "router_jitter_noise",
+             "classifier_dropout", "residual_dropout", "embedding_dropout", "activation_dropout", "dropout",
+             "emb_pdrop", "layerdrop", "init_std", "init_config"),
             "training only",
         ),
         **dict.fromkeys(
-            ("use_cache", "output_attentions", "output_hidden_states", "return_dict", "torchscript", "problem_type"),
+            ("use_cache", "cache_implementation", "verbose", "output_attentions", "output_hidden_states", "return_dict",
+             "torchscript", "problem_type"),
             "how a library runs it",
+        ),
+        **dict.fromkeys(
+            ("attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion", "skip_bias_add",
+             "skip_bias_add_qkv", "slow_but_exact", "offset_alibi", "_attn_implementation_autoset",
+             "for_llm_compressor"),
+            "how a library runs it",
+        ),
+        **dict.fromkeys(
+            ("tokenizer_name", "prefix", "task_specific_params", "summary_activation", "summary_first_dropout",
+             "summary_proj_to_labels", "summary_type", "summary_use_proj", "id2label", "label2id"),
+            "another use of the same decoder",
         ),
         **dict.fromkeys(("vision_config", "audio_config", "language_model_only"), "another tower, left out"),
         **dict.fromkeys(

@@ -7,7 +7,15 @@ An `Architecture` is a tuple of layers; a `Layer` is a tuple of sections; a `Sec
 from dataclasses import dataclass
 
 from tokenviz.architecture.attention import GQA, Alibi, Indexer, LatentAttention, OutputGate, QKNorm, Temperature
-from tokenviz.architecture.feedforward import Activation, ClampedSwiGLU, DenseFFN, MoE, Router, SharedExpert
+from tokenviz.architecture.feedforward import (
+    Activation,
+    ClampedSwiGLU,
+    DenseFFN,
+    MoE,
+    Router,
+    RouterInput,
+    SharedExpert,
+)
 from tokenviz.architecture.norms import LayerNorm, Norm, RMSNorm, Rope
 from tokenviz.architecture.recurrent import (
     GatedDeltaNet,
@@ -44,6 +52,7 @@ __all__ = [
     "RMSNorm",
     "Rope",
     "Router",
+    "RouterInput",
     "Section",
     "SelectiveScan",
     "SharedExpert",
@@ -55,13 +64,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """One of several bodies that read the same x: its own norm (if any), its input and output multipliers."""
+    """One of several bodies that read the same x: its own norms (if any), its input and output multipliers."""
 
     name: str
     norm: Norm | None
     body: "Body"
     in_scale: float = 1.0
     out_scale: float = 1.0
+    post_norm: Norm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

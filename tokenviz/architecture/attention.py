@@ -47,7 +47,8 @@ class GQA:
     """Attention over a key/value cache; `group` query heads share each key/value head (1 is multi-head).
 
     `window` keeps the last so many positions, `chunk` those since the last multiple of it. `sinks` adds a learned score
-    for each head to the softmax; `softcap` squashes the scores to ±softcap; `clip` bounds q, k and v.
+    for each head to the softmax; `softcap` squashes the scores to ±softcap; `clip` bounds q, k and v;
+    `value_scale` multiplies v.
     With `value_is_key` the values are the keys' projection. `share` names a cache that other layers read
     (`reads_shared`: this layer is one of them and computes neither keys nor values). `key_scale` multiplies the keys.
     """
@@ -61,6 +62,7 @@ class GQA:
     out_bias: bool
     qk_norm: QKNorm | None
     value_norm: RMSNorm | None
+    value_scale: float
     rope: Rope | None
     alibi: Alibi | None
     temperature: Temperature | None

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from tokenviz.architecture.norms import Norm
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClampedSwiGLU:
@@ -58,11 +60,21 @@ class Router:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RouterInput:
+    """What a router reads where that is not the experts' input: x at unit root mean square, times gain · factor."""
+
+    eps: float
+    factor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MoE:
     """Routed experts: `per_token` of `experts` feed-forwards of `width`, and an optional shared one.
 
     With `weigh_input` an expert's weight multiplies what enters it, not what leaves it. With `latent` the routed
-    experts work on a projection of x to that width, and their sum is projected back.
+    experts work on a projection of x to that width, and their sum is projected back. With `router_input` the router
+    normalises x by itself and the experts read x behind `expert_norm`; `expert_scale` is a learned factor on each
+    expert's weight.
     """
 
     experts: int
@@ -75,3 +87,6 @@ class MoE:
     weigh_input: bool
     shared: SharedExpert | None
     latent: int | None = None
+    router_input: RouterInput | None = None
+    expert_norm: Norm | None = None
+    expert_scale: bool = False

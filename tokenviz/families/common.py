@@ -8,12 +8,14 @@ from tokenviz.architecture import (
     GQA,
     Architecture,
     Body,
+    Branch,
     DenseFFN,
     Embedding,
     Head,
     Layer,
     LayerNorm,
     Norm,
+    Parallel,
     QKNorm,
     RMSNorm,
     Router,
@@ -44,14 +46,17 @@ def family(*model_types: str, title: str = "") -> Callable[[Adapter], Adapter]:
     return add
 
 
+PLAIN_EMBEDDING, PLAIN_HEAD = Embedding(), Head()
+
+
 def assemble(
     c: Reader,
     layers: tuple[Layer, ...],
     norm: Norm | None,
     *,
     tied_default: bool,
-    embedding: Embedding = Embedding(),
-    head: Head = Head(),
+    embedding: Embedding = PLAIN_EMBEDDING,
+    head: Head = PLAIN_HEAD,
 ) -> Architecture:
     """What every family reads alike: widths, vocabulary, tying, precision, and the list of keys left over."""
     tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why="the family's default")
@@ -88,7 +93,7 @@ def _dtype(c: Reader) -> str:
 def head_geometry(c: Reader, *, kv_heads: int | None = None, head_dim: int | None = None) -> tuple[int, int, int]:
     """(key/value heads, query heads per key/value head, head size); the explicit head size wins over the quotient.
 
-    `kv_heads` and `head_dim` are the family's defaults for absent keys; null means as many as query heads, the quotient.
+    `kv_heads` and `head_dim` are the family's defaults for absent keys; null means the query heads, the quotient.
     """
     width, heads = width_of(c), query_heads(c)
     known = None if any(c.is_null(key) for key in KV_HEADS) else kv_heads
@@ -117,8 +122,9 @@ def gqa(kv_heads: int, group: int, head_dim: int, **features: Any) -> GQA:
     """Plain attention of this geometry, with the `features` that a family adds (fields of `GQA`)."""
     plain = GQA(
         kv_heads=kv_heads, group=group, head_dim=head_dim, value_dim=head_dim, scale=head_dim**-0.5, bias=False,
-        out_bias=False, qk_norm=None, value_norm=None, rope=None, alibi=None, temperature=None, gate=None, window=None,
-        chunk=None, sinks=False, softcap=None, clip=None, value_is_key=False, share=None, reads_shared=False,
+        out_bias=False, qk_norm=None, value_norm=None, value_scale=1.0, rope=None, alibi=None, temperature=None,
+        gate=None, window=None, chunk=None, sinks=False, softcap=None, clip=None, value_is_key=False, share=None,
+        reads_shared=False,
     )  # fmt: skip
     return replace(plain, **features)
 
@@ -153,6 +159,13 @@ def layer(norm: Norm | None, mixer: Body, ffn: Body, **both: Any) -> Layer:
             Section(name="ffn", norm=norm, body=ffn, **both),
         )
     )
+
+
+def beside(norm: Norm, mixer: Body, ffn: Body, *, shared: bool) -> Layer:
+    """Mixer and feed-forward side by side, behind one norm for both (`shared`) or each behind its own."""
+    own = None if shared else norm
+    both = Parallel(branches=(Branch(name="mixer", norm=own, body=mixer), Branch(name="ffn", norm=own, body=ffn)))
+    return Layer(sections=(Section(name="block", norm=norm if shared else None, body=both),))
 
 
 def activation(c: Reader) -> str:

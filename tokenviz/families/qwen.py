@@ -1,51 +1,151 @@
-"""Hybrids of Gated DeltaNet and gated attention."""
+"""Qwen: the plain decoder with biases or norms on queries and keys, its experts, and hybrids with Gated DeltaNet."""
 
-from tokenviz.architecture import Architecture, DenseFFN, GatedDeltaNet, MoE, OutputGate, RMSNorm, SharedExpert
+from dataclasses import replace
+
+from tokenviz.architecture import (
+    GQA,
+    Architecture,
+    DenseFFN,
+    GatedDeltaNet,
+    MoE,
+    OutputGate,
+    RMSNorm,
+    SharedExpert,
+)
 from tokenviz.config import Reader
 from tokenviz.families.common import (
     activation,
     assemble,
     family,
+    gated_ffn,
     gqa,
     head_geometry,
     layer,
     layer_count,
+    layer_kinds,
     per_head,
+    rms,
     softmax_router,
+    window_of,
 )
 from tokenviz.families.rope import rope
+from tokenviz.families.routed import experts_of
 from tokenviz.notation import ConfigError
 
+KINDS = ("sliding_attention", "full_attention")
+WHY = "the family's default"
 
-@family("qwen3_5", "qwen3_5_text")
+
+@family("qwen2", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_vl", "qwen2_vl_text", title="Qwen")
+def qwen2(c: Reader) -> Architecture:
+    """The plain decoder with biases on queries, keys and values."""
+    geometry = head_geometry(c, kv_heads=32)
+    mixer = gqa(*geometry, bias=c.boolean("qkv_bias", default=True), rope=rope(c, geometry[2]))
+    return _windowed(c, mixer, (gated_ffn(c),) * layer_count(c), rms(c))
+
+
+@family("qwen3", "qwen3_vl_text", title="Qwen")
+def qwen3(c: Reader) -> Architecture:
+    """The plain decoder with a norm on each query and key head."""
+    norm = rms(c)
+    geometry = head_geometry(c, kv_heads=32, head_dim=128)
+    bias = c.boolean("attention_bias", default=False)
+    mixer = gqa(*geometry, bias=bias, out_bias=bias, qk_norm=per_head(norm), rope=rope(c, geometry[2]))
+    return _windowed(c, mixer, (gated_ffn(c),) * layer_count(c), norm)
+
+
+@family("qwen2_moe", title="Qwen")
+def qwen2_moe(c: Reader) -> Architecture:
+    """Qwen2 with routed experts and a gated shared one."""
+    geometry = head_geometry(c, kv_heads=16)
+    mixer = gqa(*geometry, bias=c.boolean("qkv_bias", default=True), rope=rope(c, geometry[2]))
+    shared = c.integer("shared_expert_intermediate_size", default=5632, why=WHY)
+    return _windowed(c, mixer, _sparse_or_dense(c, _experts(c, renormalise=False, shared=shared)), rms(c))
+
+
+@family("qwen3_moe", "qwen3_vl_moe_text", title="Qwen")
+def qwen3_moe(c: Reader) -> Architecture:
+    """Qwen3 with routed experts in the layers that the config says."""
+    norm = rms(c)
+    geometry = head_geometry(c, kv_heads=4)
+    bias = c.boolean("attention_bias", default=False)
+    window = window_of(c, default=4096) if c.boolean("use_sliding_window", default=False) else None
+    c.ignore("sliding_window")
+    mixer = gqa(*geometry, bias=bias, out_bias=bias, qk_norm=per_head(norm), rope=rope(c, geometry[2]), window=window)
+    ffns = _sparse_or_dense(c, _experts(c, renormalise=False, shared=None))
+    return assemble(c, tuple(layer(norm, mixer, ffn) for ffn in ffns), norm, tied_default=False)
+
+
+def _windowed(c: Reader, mixer: GQA, ffns: tuple[DenseFFN | MoE, ...], norm: RMSNorm) -> Architecture:
+    """Layers from max_window_layers on have a window where the config switches that on."""
+    window = window_of(c, default=4096) if c.boolean("use_sliding_window", default=False) else None
+    c.ignore("sliding_window")
+    kinds: tuple[str, ...] = ("full_attention",) * len(ffns)
+    if window is not None:
+        first = c.integer("max_window_layers", default=28, low=0, why=WHY)
+        kinds = layer_kinds(c, len(ffns), KINDS, lambda i: KINDS[i < first], f"a window in layers {first} and up")
+    else:
+        c.choices("layer_types", len(ffns), KINDS)
+    mixers = {"full_attention": mixer, "sliding_attention": replace(mixer, window=window)}
+    layers = tuple(layer(norm, mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True))
+    return assemble(c, layers, norm, tied_default=False)
+
+
+def _experts(c: Reader, *, renormalise: bool, shared: int | None) -> MoE:
+    experts, chosen = experts_of(c, "num_experts", "num_local_experts")
+    return MoE(
+        experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size"), activation=activation(c),
+        gated=True, bias=False, weigh_input=False,
+        router=softmax_router(renormalise=c.boolean("norm_topk_prob", default=renormalise, why=WHY)),
+        shared=SharedExpert(width=shared, gated=True) if shared else None,
+    )  # fmt: skip
+
+
+def _sparse_or_dense(c: Reader, routed: MoE) -> tuple[DenseFFN | MoE, ...]:
+    """Experts in every decoder_sparse_step-th layer that is not listed in mlp_only_layers."""
+    count, every = layer_count(c), c.integer("decoder_sparse_step", default=1, high=10_000)
+    dense_only = c.get("mlp_only_layers") or []
+    if not isinstance(dense_only, list) or any(isinstance(i, bool) or not isinstance(i, int) for i in dense_only):
+        raise ConfigError(f"mlp_only_layers is {dense_only!r}; give a list of layer numbers")
+    sparse = tuple(i not in dense_only and (i + 1) % every == 0 for i in range(count))
+    if all(sparse):
+        c.ignore("intermediate_size")
+        return (routed,) * count
+    dense = gated_ffn(c)
+    return tuple(routed if flag else dense for flag in sparse)
+
+
+@family("qwen3_next", title="Qwen")
+def qwen3_next(c: Reader) -> Architecture:
+    """Three Gated DeltaNet layers, then one of gated attention; routed experts and one gated shared expert."""
+    shared = c.integer("shared_expert_intermediate_size", default=512, why=WHY)
+    return _hybrid(c, _sparse_or_dense(c, _experts(c, renormalise=True, shared=shared)))
+
+
+@family("qwen3_5", "qwen3_5_text", title="Qwen")
 def qwen3_5(c: Reader) -> Architecture:
     """Qwen3.5 to 3.8, dense: three Gated DeltaNet layers, then one of gated attention."""
-    ffn = DenseFFN(
-        width=c.integer("intermediate_size"), activation=activation(c), gated=True, bias=False, out_bias=False
-    )  # fmt: skip
-    return _qwen3_5(c, ffn)
+    return _hybrid(c, (gated_ffn(c),) * layer_count(c))
 
 
-@family("qwen3_5_moe", "qwen3_5_moe_text")
+@family("qwen3_5_moe", "qwen3_5_moe_text", title="Qwen")
 def qwen3_5_moe(c: Reader) -> Architecture:
     """The same with routed experts and one gated shared expert in every layer."""
-    experts = c.integer("num_experts", high=100_000)
-    per_token = c.integer("num_experts_per_tok", high=100_000)
-    if per_token > experts:
-        raise ConfigError(f"num_experts_per_tok {per_token} is more than num_experts {experts}")
-    shared = SharedExpert(width=c.integer("shared_expert_intermediate_size"), gated=True)
+    experts, chosen = experts_of(c, "num_experts", "num_local_experts")
     ffn = MoE(
-        experts=experts, per_token=per_token, width=c.integer("moe_intermediate_size"), activation=activation(c),
-        gated=True, bias=False, router=softmax_router(renormalise=True), weigh_input=False, shared=shared,
+        experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size"), activation=activation(c),
+        gated=True, bias=False, router=softmax_router(renormalise=True), weigh_input=False,
+        shared=SharedExpert(width=c.integer("shared_expert_intermediate_size"), gated=True),
     )  # fmt: skip
-    return _qwen3_5(c, ffn)
+    return _hybrid(c, (ffn,) * layer_count(c))
 
 
-def _qwen3_5(c: Reader, ffn: DenseFFN | MoE) -> Architecture:
+def _hybrid(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
     eps = c.number("rms_norm_eps", default=1e-6, why="the family's default")
     norm = RMSNorm(eps=eps, zero_centred=True)
     kv_heads, group, head_dim = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
+    c.ignore("use_sliding_window", "intermediate_size")
     studied = c.string("output_gate_type", default="sigmoid")
     if studied not in ("sigmoid", "swish", "silu"):
         raise ConfigError(f"output_gate_type is {studied!r}; known: sigmoid, swish, silu")
@@ -58,15 +158,16 @@ def _qwen3_5(c: Reader, ffn: DenseFFN | MoE) -> Architecture:
         rope=rope(c, head_dim, partial=0.25), gate=OutputGate(activation="sigmoid", as_studied=studied),
     )  # fmt: skip
     delta = _delta_net(c, eps)
-    count = layer_count(c)
+    count = len(ffns)
     interval = c.integer("full_attention_interval", default=4, high=10_000)
     kinds = c.choices("layer_types", count, ("linear_attention", "full_attention"))
     if kinds is None:
         c.assume(f"layer_types is absent: every {interval}th layer is full attention")
         kinds = tuple("full_attention" if (i + 1) % interval == 0 else "linear_attention" for i in range(count))
     _name_left_out(c)
-    table = {"linear_attention": layer(norm, delta, ffn), "full_attention": layer(norm, attention, ffn)}
-    return assemble(c, tuple(table[k] for k in kinds), norm, tied_default=False)
+    mixers: dict[str, GQA | GatedDeltaNet] = {"linear_attention": delta, "full_attention": attention}
+    layers = tuple(layer(norm, mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True))
+    return assemble(c, layers, norm, tied_default=False)
 
 
 def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:

@@ -75,7 +75,7 @@ def _plain(value: object) -> bool:
 
 
 def alibi_below(heads: int) -> Alibi:
-    """Slopes of BLOOM and Falcon: powers for the next smaller power of two, the rest from the gaps of the next larger."""
+    """Slopes of BLOOM and Falcon: those of the next smaller power of two, then every other one of the next larger."""
     near = 2 ** floor(log2(heads))
     slopes = [2 ** (-(2 ** -(log2(near) - 3)) * i) for i in range(1, near + 1)]
     extra = 2 ** (-(2 ** -(log2(2 * near) - 3)))

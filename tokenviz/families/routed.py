@@ -11,13 +11,13 @@ METHODS = ("noaux_tc", "greedy", "group_limited_greedy")
 CORRECTION_NOTE = "the router's correction biases are buffers and not counted as parameters"
 
 
-def experts_of(c: Reader, *keys: str) -> tuple[int, int]:
+def experts_of(c: Reader, *keys: str, chosen: str = "num_experts_per_tok") -> tuple[int, int]:
     """(experts, experts per token), the second no more than the first."""
     experts = c.integer(*keys, high=100_000)
-    chosen = c.integer("num_experts_per_tok", "num_experts_per_token", high=100_000)
-    if chosen > experts:
-        raise ConfigError(f"num_experts_per_tok {chosen} is more than {keys[0]} {experts}")
-    return experts, chosen
+    few = c.integer(chosen, "num_experts_per_token", high=100_000)
+    if few > experts:
+        raise ConfigError(f"{chosen} {few} is more than {keys[0]} {experts}")
+    return experts, few
 
 
 def groups_of(c: Reader, experts: int, default: tuple[int, int]) -> tuple[int, int]:

@@ -111,8 +111,8 @@ def positioned(b: Builder, live: Mapping[str, Value], spec: GQA) -> dict[str, Va
 
 
 def finished_value(b: Builder, v: Value, spec: GQA) -> Value:
-    """Values as they are cached: clipped and normalised where the model does."""
-    v = clipped(b, v, spec, "v")
+    """Values as they are cached: clipped, scaled and normalised where the model does."""
+    v = scaled(b, clipped(b, v, spec, "v"), spec.value_scale, "v_scale", "Scale values", "v")
     if spec.value_norm is None:
         return v
     return normalise(b, v, spec.value_norm, id="v_norm", over=value_letter(spec), title="v RMSNorm", out="v̂")

@@ -8,6 +8,7 @@ from tokenviz.graph import Value
 from tokenviz.recipes import router
 from tokenviz.recipes.activation import gated_unit, plain_unit, sigmoid
 from tokenviz.recipes.linear import project_with, projection
+from tokenviz.recipes.norm import normalise
 from tokenviz.scenario import Scenario
 
 ROUTED_TITLES = {"gate": "Routed gate", "up": "Routed up", "down": "Routed down"}
@@ -24,9 +25,14 @@ def sizes(spec: MoE, _scenario: Scenario) -> Mapping[str, int]:
 
 def trace(b: Builder, x: Value, spec: MoE, _scenario: Scenario) -> Value:
     """x: T D, normalised -> T D. X of E experts run; which ones is known only after the router."""
-    scores = router.raw_scores(b, x, spec.router)
+    read = x if spec.router_input is None else router.own_input(b, x, spec.router_input)
+    scores = router.raw_scores(b, read, spec.router)
+    if spec.expert_norm is not None:
+        x = normalise(b, x, spec.expert_norm, id="expert_norm")
     shared_in = shared_up(b, x, spec, spec.shared) if spec.shared else None
     weights, chosen = router.route(b, scores, spec)
+    if spec.expert_scale:
+        weights = router.rescaled(b, weights, chosen)
     inner = x
     if spec.latent is not None:
         inner = projection(b, x, id="latent", equation="latent D, T D -> T latent", title="To the latent", out="l")

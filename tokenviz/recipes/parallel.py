@@ -6,19 +6,19 @@ from typing import Any
 from tokenviz.architecture import Branch, Parallel
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.notation import GraphError
 from tokenviz.recipes.linear import scaled
-from tokenviz.recipes.norm import normalise
+from tokenviz.recipes.norm import norm_title, normalise
 from tokenviz.scenario import Scenario
 
 
 def sizes(spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Mapping[str, int]:
-    """Extents of the letters of all branches; one letter cannot mean two extents."""
+    """Extents of the letters that mean the same in all branches; `trace` adds those of one branch alone."""
+    own = [recipes[type(branch.body)].sizes(branch.body, scenario) for branch in spec.branches]
     found: dict[str, int] = {}
-    for branch in spec.branches:
-        for letter, extent in recipes[type(branch.body)].sizes(branch.body, scenario).items():
-            if found.setdefault(letter, extent) != extent:
-                raise GraphError(f"letter {letter} is {found[letter]} in one branch and {extent} in another")
+    for letters in own:
+        for letter, extent in letters.items():
+            if all(other.get(letter, extent) == extent for other in own):
+                found[letter] = extent
     return found
 
 
@@ -26,7 +26,7 @@ def trace(b: Builder, x: Value, spec: Parallel, scenario: Scenario, recipes: Map
     """x: T D -> T D, the sum of the branches' updates; no branch waits for another."""
     updates = []
     for branch in spec.branches:
-        with b.prefixed(branch.name):
+        with b.prefixed(branch.name, recipes[type(branch.body)].sizes(branch.body, scenario)):
             updates.append(_one(b, x, branch, scenario, recipes))
     with b.transform(
         "join",
@@ -46,4 +46,7 @@ def _one(b: Builder, x: Value, branch: Branch, scenario: Scenario, recipes: Mapp
         x = normalise(b, x, branch.norm, id="norm")
     x = scaled(b, x, branch.in_scale, "in_scale", "Scale input", "x")
     update: Value = recipes[type(branch.body)].trace(b, x, branch.body, scenario)
+    if branch.post_norm is not None:
+        title = f"Post-{norm_title(branch.post_norm)}"
+        update = normalise(b, update, branch.post_norm, id="post_norm", title=title, out="Δx")
     return scaled(b, update, branch.out_scale, "out_scale", "Scale output", "Δx")

@@ -1,11 +1,12 @@
 """Routers: score the experts, keep the best groups, choose, and weight the chosen. DeepSeek-V3 2024 and relatives."""
 
-from tokenviz.architecture import MoE, Router
+from tokenviz.architecture import MoE, Router, RouterInput
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.notation import ConfigError
 from tokenviz.recipes.activation import sigmoid
 from tokenviz.recipes.linear import projection
+from tokenviz.recipes.norm import rms_steps
 from tokenviz.recipes.scores import softmax
 from tokenviz.recipes.shape import regroup
 
@@ -24,6 +25,33 @@ def sizes(spec: MoE) -> dict[str, int]:
 def raw_scores(b: Builder, x: Value, router: Router) -> Value:
     """One product sum for each expert, ``T E``."""
     return projection(b, x, id="router", equation="E D, T D -> T E", title="Router", out="r", bias=router.bias)
+
+
+def own_input(b: Builder, x: Value, spec: RouterInput) -> Value:
+    """What the router reads: x at unit root mean square, times a learned gain with a constant folded in. T D -> T D."""
+    stored = b.weight("router_input.scale", "D", name="g_r", says="A learned gain for each coordinate.")
+    gain = b.fold(lambda weight: weight * weight.dtype.type(spec.factor), (stored,), "g_r/√D")
+    with b.transform(
+        "router_input",
+        "RMSNorm",
+        "Router RMSNorm",
+        equation=r"x_r = \frac{x}{\sqrt{\operatorname{mean}(x^2) + \varepsilon}} \odot g_r",
+        says="Brings what the router reads to unit root mean square, by a gain of its own.",
+    ):
+        return rms_steps(b, x, gain, spec.eps, "D", "x_r")
+
+
+def rescaled(b: Builder, weights: Value, chosen: Value) -> Value:
+    """The chosen experts' weights, each times a learned factor of the expert. T X -> T X."""
+    factors = b.weight("router.expert_scale", "E", name="s", says="One learned factor for each expert.")
+    with b.transform(
+        "expert_scale",
+        "scale",
+        "Scale experts",
+        equation=r"w_e \leftarrow w_e\, s_e",
+        says="Multiplies each chosen expert's weight by a learned factor of that expert.",
+    ):
+        return b.multiply(weights, b.gather(factors, chosen, "E"), "× expert factor", "w")
 
 
 def route(b: Builder, raw: Value, spec: MoE) -> tuple[Value, Value]:
