@@ -54,7 +54,8 @@ put it before a prompt to say that a text begins here.
 {documents:,} documents ({characters:,} characters, {tokens:,} tokens, {distinct:,} distinct) written by the
 grammar in `tokenviz/decoder/corpus`: stories, scenes, facts, notes in the first person, letters, talks, and
 sentences about computers and language models. All of it is the project's own text; nothing was collected
-from anywhere. Seed {seed}; SHA-256 of the documents joined by newlines `{sha256}`.
+from anywhere. Seed {seed}; SHA-256 of the documents joined by newlines:
+`{sha256}`.
 
 ## Training
 {steps:,} steps of 32 x 128 = 4,096 tokens ({trained_tokens:,} tokens) in {minutes:.1f} minutes on {threads}
@@ -85,6 +86,7 @@ held-out documents come from the same grammar: the figure says nothing about Eng
   made up.
 - It can not calculate, and it has seen no digits and no language but English.
 - It repeats the plots of its grammar. A prompt far from them is drawn back into one of them.
+- It copies made-up names that are spelt like those of its text; others, such as Quantiplex, come out wrong.
 - It sees 128 tokens. What lies further back is gone.
 """
 

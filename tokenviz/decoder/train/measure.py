@@ -30,11 +30,11 @@ class Example:
 
 EXAMPLES = (
     Example(
-        "Once upon a time there was a little girl called Lucy. Lucy lived in a house near the school. One day",
+        "Once upon a time there was a little girl called Lucy. Lucy had a red ball. Every day",
         "A name is copied from the text before.",
         (" Lucy",),
     ),
-    Example("Tom was sad because", "A pronoun agrees with a name: Tom is a he.", (" he", " she")),
+    Example("Tom opened the door.", "A pronoun agrees with a name: Tom is a he.", (" He", " She")),
     Example("The capital of France is", "A small fact, learnt by heart.", (" Paris", " Rome")),
     Example("My name is", "A flat choice: many names are possible, none is likely.", ()),
     Example(
@@ -102,9 +102,9 @@ def probes(decoder: Decoder, tokenizer: Tokenizer) -> list[dict[str, Any]]:
     results = {
         "a name is copied": [story("boy")(n) for n in BOYS] + [story("girl")(n) for n in GIRLS],
         "a made-up name is copied, all its pieces": [story("robot")(n) for n in made_up],
-        "he or she after a name": [
-            says(f"{name} was sad because", f" {word}")
-            for names, word in ((BOYS, "he"), (GIRLS, "she"))
+        "he or she, from a name alone": [
+            says(f"{name} opened the door.", f" {word}")
+            for names, word in ((BOYS, "He"), (GIRLS, "She"))
             for name in names
         ],
         "capital of a country": [says(f"The capital of {c} is", f" {city}.") for c, city in CAPITALS.items()],
