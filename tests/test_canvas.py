@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +92,9 @@ def test_nothing_is_fetched_from_outside():
     assert not re.findall(r"\b(?:fetch|importScripts|XMLHttpRequest|WebSocket)\b", own)
     assert not re.findall(r"(?:import|src=|url\()\s*[\"']?https?:", own)
     assert len(graph_script()) < 1000  # it travels with every message
+
+
+def test_an_installed_package_has_the_scripts_too():
+    root = Path(__file__).parent.parent
+    patterns = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    assert {"views/*.js", "views/*.css"} <= set(patterns["tokenviz"])

@@ -32,7 +32,9 @@ def test_rect_sides_and_centre():
 
 def test_rects_that_share_a_border_do_not_overlap():
     assert not Rect(0, 0, 10, 10).overlaps(Rect(10, 0, 10, 10))
+    assert not Rect(10, 0, 10, 10).overlaps(Rect(0, 0, 10, 10))
     assert not Rect(0, 0, 10, 10).overlaps(Rect(0, 10, 10, 10))
+    assert not Rect(0, 10, 10, 10).overlaps(Rect(0, 0, 10, 10))
     assert Rect(0, 0, 10, 10).overlaps(Rect(9, 9, 10, 10))
 
 

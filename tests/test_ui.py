@@ -82,7 +82,7 @@ def test_stops_are_a_logarithmic_scale():
     assert ui.STOPS[:3] == (0, 1, 2)
     assert len(ui.STOPS) == 1 + 8 * 9 + 1
     assert list(ui.STOPS) == sorted(set(ui.STOPS))
-    assert [ui._short(n) for n in (0, 7, 2_000, 300_000, 100_000_000)] == ["0", "7", "2 k", "300 k", "100 M"]
+    assert [ui._short(n) for n in (0, 7, 1_000, 300_000, 1_000_000)] == ["0", "7", "1 k", "300 k", "1 M"]
 
 
 def test_the_gate_is_asked_only_where_its_readings_differ():

@@ -11,7 +11,6 @@ The sidebar's values live in the address bar, so that a link restores the view: 
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -31,10 +30,15 @@ AS_PUBLISHED = "as published"
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
-_ICON = Path(__file__).parent / "views" / "icon.svg"
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#E69F00"/>'
+    '<path d="M5 12h6v8H5z" fill="#77AADD"/><path d="M13 12h6v8h-6z" fill="#BBCC33"/>'
+    '<path d="M21 12h6v8h-6z" fill="#FFAABB"/></svg>'
+)
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.5rem; padding-bottom: 2rem; max-width: 1600px; }
 [data-testid="stSidebarUserContent"] { padding-bottom: 1rem; }
+[class*="st-key-canvas-loader"] { position: absolute; height: 0; overflow: hidden; }
 table { font-variant-numeric: tabular-nums; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 0.75rem; padding-right: 0.75rem; }
@@ -55,7 +59,7 @@ class Choice:
 
 def run() -> None:
     """Draw the frame and the chosen page in it. A wrong input shows one sentence and leaves the last good model."""
-    st.set_page_config(page_title="tokenviz", page_icon=_ICON.read_text(encoding="utf-8"), layout="wide")
+    st.set_page_config(page_title="tokenviz", page_icon=_ICON, layout="wide")
     page = st.navigation(
         [st.Page(path, title=title, url_path=url or None, default=not url) for path, title, url in PAGES],
         position="top",

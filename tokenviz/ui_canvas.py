@@ -41,7 +41,7 @@ def graph_canvas(
     lit: Sequence[str] = (),
     done: Sequence[str] = (),
     dim: Sequence[str] = (),
-    frames: Sequence[Sequence[str]] = (),
+    frames: Sequence[Sequence[str]] | Mapping[str, Any] = (),
     step: int | None = None,
     running: bool = False,
     rate: int = 4,
@@ -59,7 +59,8 @@ def graph_canvas(
         height: in CSS pixels.
         open_at: id of the panel to show first; "" shows the whole drawing.
         lit, done, dim: ids drawn as running now, as finished, and faded.
-        frames: what runs at each step; shows the play bar, which starts at `step` (None: nothing lit yet).
+        frames: what runs at each step; shows the play bar, which starts at `step` (None: nothing lit yet). A long
+            play can be folded: {"id", "length", "parts": part -> frames, "visits": [part, start, drawn, words]}.
         running, rate: whether playing starts at once, and at how many steps a second.
         animate: nodes glide when a rerun changes their place.
         draggable: nodes can be dragged; their centres come back in `positions`.
@@ -68,7 +69,8 @@ def graph_canvas(
     """
     kept = st.session_state
     payload = scene_payload(scene, draggable) if isinstance(scene, Scene) else scene
-    play = {"frames": [list(frame) for frame in frames], "step": step, "running": running, "rate": rate}
+    folded = frames if isinstance(frames, Mapping) else {"frames": [list(frame) for frame in frames]}
+    play = {**folded, "step": step, "running": running, "rate": rate}
     data = {
         **payload,
         "key": key,
@@ -79,7 +81,7 @@ def graph_canvas(
         "lit": list(lit),
         "done": list(done),
         "dim": list(dim),
-        "play": {**play, "n": f"{step}/{running}/{rate}"} if frames else None,
+        "play": {**play, "n": f"{folded.get('id', '')}/{step}/{running}/{rate}"} if frames else None,
         "animate": animate,
         "edges_selectable": edges_selectable,
         "name": file_name,
@@ -89,7 +91,7 @@ def graph_canvas(
     def keep(field: str) -> None:
         kept[f"{key}.{field}"] = kept[key][field]["value"]
 
-    _loader(key=f"{key}.loader", height=1)
+    _loader(key=f"canvas-loader-{key}", height=1)
     _graph(
         key=key,
         data=data,
@@ -103,10 +105,13 @@ def graph_canvas(
     return CanvasState(kept.get(f"{key}.selected"), kept.get(f"{key}.step"), centres)
 
 
-def select(key: str, id: str | None, zoom: bool = True) -> None:
-    """Select an item of the canvas `key` and, with `zoom`, bring it into view. None clears the selection."""
+def select(key: str, id: str | None, zoom: bool = True, trace: str | None = None) -> None:
+    """Select an item of the canvas `key` and, with `zoom`, bring it into view. None clears the selection.
+
+    `trace` shows all that comes "before" it, "after" it, or "both"; None shows its neighbours.
+    """
     st.session_state[f"{key}.selected"] = id
-    _aim(key, {"id": id, "select": True, "zoom": zoom and id is not None})
+    _aim(key, {"id": id, "select": True, "zoom": zoom and id is not None, "trace": trace})
 
 
 def look_at(key: str, id: str | None) -> None:

@@ -7,6 +7,8 @@ const ICONS = {
   minus: "M5 12h14",
   path: "M6 4v6a3 3 0 0 0 3 3h6a3 3 0 0 1 3 3v4M6 4 3 7M6 4l3 3M18 20l-3-3M18 20l3-3",
   image: "M12 3v12M7 10l5 5 5-5M4 20h16",
+  vector: "M4 19c0-9 16-5 16-14M4 19h.01M20 5h.01M4 16v6M1 19h6M17 5h6M20 2v6",
+  sheet: "M6 2h9l4 4v16H6zM15 2v4h4M12.5 10v7M9.5 14l3 3 3-3",
   full: "M4 9V4h5M20 15v5h-5M4 4l6 6M20 20l-6-6",
   play: "M7 4l13 8-13 8z",
   pause: "M7 4v16M17 4v16",
@@ -57,7 +59,6 @@ function mount(host, data) {
   };
   view.hint = make("div", "hint");
   view.nudge = make("div", "nudge");
-  view.nudge.textContent = "Ctrl or ⌘ + wheel to zoom";
   view.status = make("div", "status");
   view.status.setAttribute("role", "status");
   view.tabs = make("div", "bar tabs");
@@ -92,7 +93,9 @@ function makeTools(view) {
     button("Zoom in (+)", ICONS.plus, () => zoomBy(view, 1.3, null, true)),
     button("Zoom out (−)", ICONS.minus, () => zoomBy(view, 1 / 1.3, null, true)),
     view.tracer,
-    button("Save this view as PNG", ICONS.image, () => savePng(view)),
+    button("Save this view as PNG", ICONS.image, () => savePng(view, false)),
+    button("Save this view as SVG", ICONS.vector, () => saveSvg(view)),
+    button("Save the whole drawing as PNG", ICONS.sheet, () => savePng(view, true)),
     button("Full screen", ICONS.full, () => toggleFull(view)),
   );
   return bar;
@@ -233,6 +236,7 @@ function setFocus(view, focus) {
   if (!focus || last.focus === focus.n) return;
   kept.set(view.key, { ...last, focus: focus.n });
   if (focus.select) select(view, focus.id, true);
+  if (focus.trace !== undefined) setTrace(view, focus.trace);
   const panel = view.panels.find((candidate) => candidate.id === focus.id);
   const item = view.items.get(focus.id);
   if (panel) showRegion(view, panel);

@@ -16,9 +16,14 @@ function listen(view) {
   network.on("dragging", ({ nodes }) => dragged(view, nodes));
   network.on("dragEnd", ({ nodes }) => dropped(view, nodes));
   network.on("zoom", () => {
+    const excess = network.getScale() / ZOOM.most;
+    if (excess > 1) zoomBy(view, 1 / excess);
     view.touched = true;
     remember(view);
   });
+  stage.addEventListener("touchstart", (event) => onTouch(view, event), { passive: false });
+  stage.addEventListener("touchmove", (event) => onTouch(view, event), { passive: false });
+  stage.addEventListener("pointercancel", () => nudge(view, "Two fingers move and zoom the picture"));
   root.addEventListener("wheel", (event) => onWheel(view, event), { capture: true, passive: false });
   stage.addEventListener("pointermove", (event) => onMove(view, event));
   stage.addEventListener("pointerleave", () => hide(view));
@@ -45,15 +50,36 @@ function pointOf(view, event) {
 function onWheel(view, event) {
   event.stopPropagation();
   if (!event.ctrlKey && !event.metaKey && !isFull(view)) {
-    if (view.nudged) return;
-    view.nudged = true;
-    view.nudge.classList.add("shown");
-    setTimeout(() => view.nudge.classList.remove("shown"), 1600);
+    nudge(view, "Ctrl or ⌘ + wheel to zoom");
     return;
   }
   event.preventDefault();
   const speed = event.deltaMode ? 0.06 : Math.abs(event.deltaY) < 40 ? 0.01 : 0.0024;
   zoomBy(view, Math.exp(-event.deltaY * speed), pointOf(view, event));
+}
+
+function nudge(view, text) {
+  if (view.nudged || isFull(view)) return;
+  view.nudged = true;
+  view.nudge.textContent = text;
+  view.nudge.classList.add("shown");
+  setTimeout(() => view.nudge.classList.remove("shown"), 1800);
+}
+
+// One finger scrolls the page; two move the picture (vis-network zooms it by their distance).
+function onTouch(view, event) {
+  if (event.touches.length !== 2) return;
+  event.preventDefault();
+  const [a, b] = event.touches;
+  const middle = [(a.clientX + b.clientX) / 2, (a.clientY + b.clientY) / 2];
+  if (event.type === "touchmove" && view.fingers) {
+    const { x, y } = view.network.getViewPosition();
+    const [dx, dy] = [middle[0] - view.fingers[0], middle[1] - view.fingers[1]];
+    const scale = view.network.getScale();
+    moveView(view, { position: { x: x - dx / scale, y: y - dy / scale }, scale }, true);
+  }
+  view.fingers = middle;
+  view.touched = true;
 }
 
 function onMove(view, event) {

@@ -8,7 +8,7 @@ The Pipeline page composes panels, boxes of cells, and bubbles; the Layout page 
     Box(id, title, rect, cells=(), note="", hint="")               one transform; no cells = drawn collapsed
     Bubble(id, name, lifetime, rect, shape="", size="", hint="")   data: up to three lines of text
     Node(id, label, number, rect, op_class="", hint="")            a plain labelled node with a number
-    Panel(id, heading, rect, subheading="", tab="")                a block's background; `tab` names its zoom button
+    Panel(id, heading, rect, subheading="", tab="", indent=16)     a block's background; `tab` names its zoom button
     Edge(id, source, target, points=(), kind="data", ...)          from one item to another
     Note(id, text, x, y, size=12, anchor="start", strong=False)    free text
     Scene(id, width, height, panels, boxes, bubbles, nodes, edges, notes)
@@ -107,7 +107,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """Data: a rounded bubble coloured by lifetime, with a name, a shape and a size in bytes."""
+    """Data: a rounded bubble coloured by lifetime, with a name, a shape (lines split at "\\n") and a size in bytes."""
 
     id: str
     name: str
@@ -132,13 +132,17 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The quiet background of a block, with a heading. `tab` is the short name of its zoom button ("" = none)."""
+    """The quiet background of a block, with a heading. `tab` is the short name of its zoom button ("" = none).
+
+    `indent` is where the heading starts, from the left.
+    """
 
     id: str
     heading: str
     rect: Rect
     subheading: str = ""
     tab: str = ""
+    indent: float = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,7 @@ class Edge:
 
     `points` are orthogonal waypoints from border to border, corners are rounded when drawn. Without points the line is
     straight between the two rectangles, or bent sideways by `curve` (a share of its length; the sign is the side).
+    A `bridge` leads from one panel to another: tracing all that comes before or after something stops at it.
     """
 
     id: str
@@ -160,6 +165,7 @@ class Edge:
     curve: float = 0.0
     arrow: bool = True
     hint: str = ""
+    bridge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
