@@ -44,10 +44,10 @@ def test_at_first_nothing_is_selected():
 def test_a_selection_from_python_is_a_focus_with_a_new_number():
     test = press(AppTest.from_function(page).run(), "pick")
     assert told(test)["selected"] == "b.0"
-    assert data(test)["focus"] == {"id": "b.0", "select": True, "zoom": True, "n": 1}
+    assert data(test)["focus"] == {"id": "b.0", "select": True, "zoom": True, "trace": None, "n": 1}
     press(test, "clear")
     assert told(test)["selected"] is None
-    assert data(test)["focus"] == {"id": None, "select": True, "zoom": False, "n": 2}
+    assert data(test)["focus"] == {"id": None, "select": True, "zoom": False, "trace": None, "n": 2}
 
 
 def test_looking_at_a_panel_leaves_the_selection():
