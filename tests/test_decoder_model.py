@@ -80,6 +80,8 @@ def test_the_card_states_the_run() -> None:
 
 def test_the_five_examples_show_what_they_say() -> None:
     copied, pronoun, fact, flat, unknown = EXAMPLES
+    texts = [[answer["text"] for answer in example["answers"]] for example in (copied, pronoun, fact, unknown)]
+    assert texts == [[" Lucy"], [" He", " She"], [" Paris", " Rome"], [" Zumpo"]]
     assert copied["answers"][0]["probability"] > 0.9
     he, she = pronoun["answers"]
     assert he["probability"] > 0.9 > 0.05 > she["probability"]

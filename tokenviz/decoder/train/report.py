@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import tokenizers
 
+from tokenviz.decoder.corpus import documents
 from tokenviz.decoder.tokenizer import END_ID, Tokenizer, load_tokenizer
 from tokenviz.decoder.train import card, measure
 from tokenviz.decoder.train.loop import BATCH
@@ -49,7 +50,7 @@ def write_report(folder: Path, fixtures: Path | None = None) -> None:
     if fixtures is not None:
         np.savez_compressed(fixtures / "decoder_logits.npz", allow_pickle=False, **_reference(decoder, tokenizer))
         library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        cases = [{"text": text, "ids": library.encode(text).ids} for text in _ODD_TEXTS]
+        cases = [{"text": text, "ids": library.encode(text).ids} for text in (*_ODD_TEXTS, *documents(40, seed=11))]
         (fixtures / "decoder_tokens.json").write_text(_lines(cases), "utf-8")
 
 
