@@ -96,5 +96,6 @@ def test_nothing_is_fetched_from_outside():
 
 def test_an_installed_package_has_the_scripts_too():
     root = Path(__file__).parent.parent
-    patterns = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]
     assert {"views/*.js", "views/*.css"} <= set(patterns["tokenviz"])

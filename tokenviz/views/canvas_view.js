@@ -41,7 +41,18 @@ function showRegion(view, panel, still) {
   const scale = Math.max(0.6, Math.min(width / panel.w, readable));
   if (panel.h * scale <= height) return showRect(view, panel, scale, still);
   const y = panel.y + (view.stage.clientHeight / 2 - top) / scale;
-  return moveView(view, { position: { x: panel.x + panel.w / 2, y }, scale }, still);
+  return moveView(view, { position: { x: entryOf(view, panel, width / scale), y }, scale }, still);
+}
+
+// The middle of a block; of one wider than the view, the place where its first transform stands.
+function entryOf(view, panel, seen) {
+  const middle = panel.x + panel.w / 2;
+  if (seen >= panel.w) return middle;
+  const inside = (box) => box.kind === "box" && Math.abs(box.x - middle) < panel.w / 2 && box.y > panel.y;
+  const first = [...view.items.values()].filter((box) => inside(box) && box.y < panel.y + panel.h);
+  const top = first.reduce((best, box) => (best && best.y <= box.y ? best : box), null);
+  const x = top ? top.x : middle;
+  return Math.max(panel.x + seen / 2 - 8, Math.min(panel.x + panel.w - seen / 2 + 8, x));
 }
 
 function showItem(view, item) {
