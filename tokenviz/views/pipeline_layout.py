@@ -107,7 +107,7 @@ def _block(sheet: _Sheet, step: DecodeStep, group: Group, scenario: Scenario, op
     bottom = top + placed.height + PADDING
     rect = Rect(left, sheet.y, right - left, bottom - sheet.y)
     heading, sub, tab = titles(step, group)
-    sheet.panels.append(Panel(panel_id(group.key), heading, rect, sub, tab))
+    sheet.panels.append(Panel(panel_id(group.key), heading, rect, sub, tab, sheet.spine - left + 24))
     entered = _join(sheet, placed, top)
     sheet.y = bottom + BETWEEN
     return entered
@@ -149,7 +149,7 @@ def _down(source: Bubble | Box, target: Bubble | Box, spine: float) -> Edge:
     """The residual stream between two blocks: straight down, with a step where the lookup hands it over."""
     x, (a, b) = source.rect.cx, (source.rect.bottom, target.rect.y)
     points = [(x, a), (spine, b)] if abs(x - spine) < 0.5 else [(x, a), (x, b - 56), (spine, b - 56), (spine, b)]
-    return Edge(f"{source.id} > {target.id}", source.id, target.id, tuple(points), "residual", 2.6)
+    return Edge(f"{source.id} > {target.id}", source.id, target.id, tuple(points), "residual", 2.6, bridge=True)
 
 
 def _stub(sheet: _Sheet, group: Group, kind: int) -> Box:
@@ -159,7 +159,7 @@ def _stub(sheet: _Sheet, group: Group, kind: int) -> Box:
     if sheet.end is not None:
         sheet.edges.append(
             Edge(f"{sheet.end.id} > {box.id}", sheet.end.id, box.id,
-                 ((sheet.spine, sheet.end.rect.bottom), (sheet.spine, box.rect.y)), "residual", 2.6)
+                 ((sheet.spine, sheet.end.rect.bottom), (sheet.spine, box.rect.y)), "residual", 2.6, bridge=True)
         )  # fmt: skip
     sheet.boxes.append(box)
     sheet.end = box
@@ -192,5 +192,15 @@ def _draw_loops(sheet: _Sheet, loops: list[tuple[int, int, int]]) -> None:
         points = ((source.rect.x, y), (x, y), (x, to), (target.rect.x, to))
         hint = f"{plural(count, 'time')} the next layer is of kind {letter(b)}"
         sheet.edges.append(
-            Edge(f"{source.id} >> {target.id}", source.id, target.id, points, "residual", 1.5, f"×{count}", hint=hint)
+            Edge(
+                f"{source.id} >> {target.id}",
+                source.id,
+                target.id,
+                points,
+                "residual",
+                1.5,
+                f"×{count}",
+                hint=hint,
+                bridge=True,
+            )
         )

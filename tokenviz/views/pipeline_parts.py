@@ -8,12 +8,12 @@ a place.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tokenviz.graph import Block, Op, Transform
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import schedule_block
-from tokenviz.views.measure import LINE, make_box, make_bubble
+from tokenviz.views.measure import make_box, make_bubble
 from tokenviz.views.pipeline_elements import bubbled, outside, stored
 from tokenviz.views.pipeline_groups import box_id, bubble_id, cell_id
 from tokenviz.views.pipeline_text import bubble_hint, bubble_lines, plural
@@ -183,11 +183,9 @@ def _hint(op: Op) -> str:
 def _bubble(block: Block, value_id: str, scenario: Scenario, beside: str = "") -> Bubble:
     name, shape, size = bubble_lines(block, value_id, scenario)
     lifetime = str(block.values[value_id].lifetime)
-    bubble = make_bubble(
+    return make_bubble(
         bubble_id(block.key, value_id, beside), name, lifetime, 0, 0, shape, size, bubble_hint(block, value_id)
     )
-    height = bubble.rect.height + LINE * shape.count("\n")
-    return replace(bubble, rect=Rect(0, 0, bubble.rect.width, height))
 
 
 def _add_bubbles(block: Block, parts: dict[str, Part], scenario: Scenario) -> None:
