@@ -6,7 +6,7 @@ from tokenviz.architecture import Architecture, Section
 from tokenviz.builder import Builder
 from tokenviz.graph import Block, BlockRef, DecodeStep
 from tokenviz.recipes import ends, recipe_of
-from tokenviz.recipes.linear import residual_add
+from tokenviz.recipes.linear import residual_add, scaled
 from tokenviz.recipes.norm import norm_title, normalise
 from tokenviz.scenario import Scenario
 
@@ -45,9 +45,10 @@ def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up:
     if section.post_norm is not None:
         title = f"Post-{norm_title(section.post_norm)}"
         update = normalise(b, update, section.post_norm, id="post_norm", title=title, out="Δx")
+    carried = scaled(b, hidden if section.carries_norm else x, section.carry_scale, "carry", "Scale carried", "x")
     return b.build(
         key=f"{recipe.kind}.{number}", kind=recipe.kind, title=recipe.title, says=recipe.says, spec=section,
-        outputs={"residual": residual_add(b, x, update, section.residual_scale, scalar=section.output_scalar)},
+        outputs={"residual": residual_add(b, carried, update, section.residual_scale, scalar=section.output_scalar)},
     )  # fmt: skip
 
 

@@ -59,6 +59,9 @@ def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, n
 
 
 def _snapshot(out: dict[str, np.ndarray], when: str, cache: Any) -> None:
+    for i, value in enumerate(getattr(cache, "linear_cache", ())):
+        if isinstance(value, torch.Tensor):
+            out[f"{when}.{i}.recurrent_states"] = value[0].clone().numpy()
     for i, layer in enumerate(cache.layers):
         for field in ("keys", "values"):
             value = getattr(layer, field, None)

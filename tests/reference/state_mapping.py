@@ -27,7 +27,8 @@ RENAMED = {
     "kv_a_norm": ("kv_a_layernorm",), "kv_b": ("kv_b_proj",), "q_norm": ("q_norm", "q_layernorm"),
     "k_norm": ("k_norm", "k_layernorm"), "in": ("in_proj",), "x": ("x_proj",), "dt": ("dt_proj",),
     "conv": ("conv1d", "conv"), "norm_out": ("norm", "o_norm"), "dt_norm": ("dt_layernorm",),
-    "b_norm": ("b_layernorm",), "c_norm": ("c_layernorm",), "b": ("b_proj",), "g_a": ("g_a_proj",),
+    "qkv": ("qkv_proj",), "gate": ("output_gate",), "b_norm": ("b_layernorm",), "c_norm": ("c_layernorm",),
+    "b": ("b_proj",), "g_a": ("g_a_proj",),
     "g_b": ("g_b_proj",), "f_a": ("forget_gate.f_a_proj",), "f_b": ("forget_gate.f_b_proj",),
     "indexer.q": ("indexer.wq_b",), "indexer.k": ("indexer.wk",), "indexer.w": ("indexer.weights_proj",),
     "indexer.k_norm": ("indexer.k_norm",),
@@ -65,6 +66,8 @@ def mixer(t: Arrays, layer: str, rest: str) -> np.ndarray:
         third = len(whole) // 3
         start = "qkv".index(match[1]) * third
         return whole[start : start + third]
+    if rest == "slope":
+        return t[layer + "self_attn.slope_rate"]
     stem, _, kind = rest.rpartition(".")
     if not stem:  # A_log, D and dt_bias stand alone
         return first(t, tuple(f"{layer}{m}.{p}{kind}" for m in modules for p in ("", "forget_gate.")))

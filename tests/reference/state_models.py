@@ -100,6 +100,14 @@ CONFIGS_STATE = {
         "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"], "num_attention_heads": 4,
         "num_key_value_heads": 2, "conv_L_cache": 3, "conv_bias": True, "max_position_embeddings": 64,
     },
+    # The reference counts cached positions in its first layer, so that one has to attend.
+    "minimax": {
+        "model_type": "minimax", "hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "vocab_size": 96,
+        "layer_types": ["full_attention", "linear_attention", "linear_attention"], "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 10, "num_local_experts": 6, "num_experts_per_tok": 2, "block_size": 4,
+        "full_attn_alpha_factor": 1.3, "full_attn_beta_factor": 0.9, "linear_attn_alpha_factor": 1.2,
+        "linear_attn_beta_factor": 0.8, "mlp_alpha_factor": 1.1, "mlp_beta_factor": 0.7, "max_position_embeddings": 64,
+    },
     "lfm2_moe": {
         "model_type": "lfm2_moe", "hidden_size": 24, "intermediate_size": 40, "moe_intermediate_size": 14,
         "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"], "num_attention_heads": 4,

@@ -93,6 +93,7 @@ class Section:
 
     `norm` acts on the input (None: the body reads x itself), `post_norm` on the update before it is added;
     `residual_scale` multiplies the update (1.0 costs nothing); with `output_scalar` a stored number multiplies the sum.
+    With `carries_norm` the update is added to `carry_scale` times the normalised input, not to x.
     """
 
     name: str
@@ -101,6 +102,8 @@ class Section:
     post_norm: Norm | None = None
     residual_scale: float = 1.0
     output_scalar: bool = False
+    carries_norm: bool = False
+    carry_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

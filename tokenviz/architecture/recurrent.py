@@ -75,10 +75,9 @@ class ShortConv:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearAttention:
-    """Lightning attention: a matrix memory per head that fades at a fixed rate, `decays`, and is never corrected."""
+    """Lightning attention: a matrix memory per head that fades at a stored rate and is never corrected."""
 
     heads: int
     head_dim: int
     activation: str
-    decays: tuple[float, ...]
     norm: RMSNorm

@@ -1,6 +1,7 @@
 """Lightning attention: linear attention with a fixed decay for each head. Qin et al. 2024, as in MiniMax-01."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,15 +29,21 @@ def trace(b: Builder, x: Value, spec: LinearAttention, _scenario: Scenario) -> V
     gate = projection(b, x, id="gate", equation="channels D, T D -> T channels", title="Gate projection", out="g")
     bent = plain_unit(b, made, spec.activation, id="act")
     q, k, v = b.split(bent, "triple", [("q", "P"), ("k", "P"), ("v", "Q")])
-    read = regroup(b, recur(b, q, k, v, spec), "T channels", "o")
+    read = regroup(b, recur(b, q, k, v), "T channels", "o")
     gated = gated_norm(b, read, gate, spec)
     return projection(b, gated, id="out", equation="D channels, T channels -> T D", title="Output projection", out="Δx")
 
 
-def recur(b: Builder, q: Value, k: Value, v: Value, spec: LinearAttention) -> Value:
+def fading(slope: Any) -> Any:
+    """The factor that is left of the memory after one position."""
+    return np.exp(-slope)
+
+
+def recur(b: Builder, q: Value, k: Value, v: Value) -> Value:
     """S = γ S + k ⊗ v, then q · S. q, k: T U P, v: T U Q -> T U Q."""
     memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
-    rates = b.constant(np.array(spec.decays, np.float32), "U", "γ")
+    slope = b.buffer("slope", "U", name="λ", says="How fast each head forgets; fixed, not learned.")
+    rates = b.fold(fading, (slope,), "γ")
     with b.transform(
         "recur",
         "state update",
