@@ -21,7 +21,7 @@ from pyvis.network import Network
 
 from tokenviz.views.scene import Box, Bubble, Cell, Edge, Item, Node, Panel, Rect, Scene
 
-_PARTS = ("find", "draw", "view", "play", "events")
+_PARTS = ("find", "draw", "view", "svg", "play", "events")
 
 
 def network(scene: Scene, draggable: bool = False) -> Network:
@@ -160,13 +160,14 @@ def _edge(edge: Edge) -> dict[str, Any]:
         "dashed": edge.dashed,
         "curve": edge.curve,
         "arrow": edge.arrow,
-        **_given({"points": points, "text": edge.label, "hint": edge.hint}),
+        **_given({"points": points, "text": edge.label, "hint": edge.hint, "bridge": edge.bridge}),
     }
 
 
 def _panel(panel: Panel) -> dict[str, Any]:
     rect: Rect = panel.rect
     place = {"x": _near(rect.x), "y": _near(rect.y), "w": _near(rect.width), "h": _near(rect.height)}
+    place["indent"] = _near(panel.indent)
     return {"id": panel.id, "heading": panel.heading, "sub": panel.subheading, "tab": panel.tab, **place}
 
 

@@ -89,7 +89,7 @@ function paintPanel(ctx, view, panel) {
   ctx.lineWidth = hair(view, 1);
   ctx.strokeStyle = colours.border;
   ctx.stroke();
-  if (SIZE.heading * view.scale >= 11.5) paintHeading(ctx, view, panel, panel.x + 16, panel.y + 24);
+  if (SIZE.heading * view.scale >= 11.5) paintHeading(ctx, view, panel, panel.x + panel.indent, panel.y + 24);
 }
 
 function paintHeading(ctx, view, panel, x, y) {
@@ -113,9 +113,9 @@ function paintPinnedHeading(ctx, view, panel) {
   const px = 1 / view.scale;
   ctx.font = fontOf(view, SIZE.heading, 600);
   const width = widthOf(ctx, panel.heading);
-  const x = Math.min(Math.max(panel.x + 16, left + 14 * px), panel.x + panel.w - width - 16);
+  const x = Math.min(Math.max(panel.x + panel.indent, left + 14 * px), panel.x + panel.w - width - 16);
   const y = Math.min(Math.max(panel.y + 24, top + view.inset.top * px + 14), panel.y + panel.h - 24);
-  if ((x === panel.x + 16 && y === panel.y + 24) || x > right || y < top) return;
+  if ((x === panel.x + panel.indent && y === panel.y + 24) || x > right || y < top) return;
   ctx.globalAlpha = 0.9;
   ctx.font = fontOf(view, SIZE.sub);
   const sub = panel.sub && panel.x + panel.w - x - width - 28 > 40 ? widthOf(ctx, panel.sub) + 12 : 0;
@@ -361,7 +361,7 @@ function paintBubble(ctx, view, bubble, { left, top }) {
     ctx.stroke();
   }
   if (!legible(view, SIZE.title)) return;
-  const lines = [bubble.text, bubble.dims, bubble.bytes].filter(Boolean);
+  const lines = [bubble.text, ...(bubble.dims || "").split("\n"), bubble.bytes].filter(Boolean);
   const first = bubble.y - ((lines.length - 1) * LINE) / 2;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";

@@ -126,7 +126,7 @@ function walk(view, items, edges, from, to) {
   const queue = [...seen];
   for (let here = queue.shift(); here !== undefined; here = queue.shift()) {
     for (const edge of view.edges.values()) {
-      if (outerOf(view, edge[from]) !== here) continue;
+      if (outerOf(view, edge[from]) !== here || (view.trace && edge.bridge)) continue;
       const next = outerOf(view, edge[to]);
       edges.add(edge.id);
       items.add(next);

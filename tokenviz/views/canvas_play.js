@@ -1,4 +1,40 @@
 // Playing a token: frames of item ids light up one after the other; earlier ones stay tinted.
+// A long play comes folded: frames of each part, and visits [part, start, what is drawn, words], sorted by start.
+
+function lengthOf(play) {
+  return play.visits ? play.length : play.frames.length;
+}
+
+function visitAt(play, step) {
+  let [low, high] = [0, play.visits.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (play.visits[middle][1] <= step) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+// What runs at a step, and what has run before: of each drawn part only in its latest visit.
+function framesAt(play, step) {
+  if (!play.visits) return { lit: play.frames[step], done: play.frames.slice(0, step).flat() };
+  const [lit, done, seen] = [[], [], new Set()];
+  for (let i = visitAt(play, step); i >= 0; i--) {
+    const [part, start, drawn] = play.visits[i];
+    const frames = play.parts[part];
+    lit.push(...(frames[step - start] || []));
+    if (!seen.has(drawn)) done.push(...frames.slice(0, step - start).flat());
+    seen.add(drawn);
+  }
+  return { lit, done };
+}
+
+function wordsAt(play, step) {
+  const count = lengthOf(play).toLocaleString("en");
+  if (step === null) return `${count} steps`;
+  const where = play.visits ? ` · ${play.visits[visitAt(play, step)][3]}` : "";
+  return `step ${(step + 1).toLocaleString("en")} of ${count}${where}`;
+}
 
 function setPlay(view, play) {
   const before = view.play;
@@ -9,13 +45,13 @@ function setPlay(view, play) {
     return;
   }
   view.playbar.hidden = false;
-  if (before && before.n === play.n && before.frames.length === play.frames.length) {
-    before.frames = play.frames;
+  if (before && before.n === play.n && lengthOf(before) === lengthOf(play)) {
+    Object.assign(before, { frames: play.frames, parts: play.parts, visits: play.visits });
     return;
   }
   if (before) stopPlay(view);
   view.play = { ...play, timer: null };
-  view.playbar.slider.max = String(Math.max(0, play.frames.length - 1));
+  view.playbar.slider.max = String(Math.max(0, lengthOf(play) - 1));
   view.playbar.rate.value = String(play.rate || 4);
   seek(view, play.step);
   if (play.running) startPlay(view);
@@ -23,13 +59,12 @@ function setPlay(view, play) {
 
 function seek(view, step) {
   const { play } = view;
-  play.step = step === null || step === undefined ? null : Math.max(0, Math.min(play.frames.length - 1, step));
-  view.lit = new Set(play.step === null ? [] : play.frames[play.step]);
-  view.done = new Set(play.step === null ? [] : play.frames.slice(0, play.step).flat());
+  play.step = step === null || step === undefined ? null : Math.max(0, Math.min(lengthOf(play) - 1, step));
+  const { lit, done } = play.step === null ? { lit: [], done: [] } : framesAt(play, play.step);
+  view.lit = new Set(lit);
+  view.done = new Set(done);
   view.playbar.slider.value = String(play.step || 0);
-  view.playbar.count.textContent =
-    play.step === null ? `${play.frames.length.toLocaleString("en")} steps` :
-      `step ${(play.step + 1).toLocaleString("en")} of ${play.frames.length.toLocaleString("en")}`;
+  view.playbar.count.textContent = wordsAt(play, play.step);
   follow(view);
   view.network.redraw();
 }
@@ -44,9 +79,9 @@ function follow(view) {
 
 function startPlay(view) {
   const { play, playbar } = view;
-  if (play.step === null || play.step >= play.frames.length - 1) seek(view, 0);
+  if (play.step === null || play.step >= lengthOf(play) - 1) seek(view, 0);
   const tick = () => {
-    if (play.step >= play.frames.length - 1) return pausePlay(view);
+    if (play.step >= lengthOf(play) - 1) return pausePlay(view);
     seek(view, play.step + 1);
     play.timer = setTimeout(tick, 1000 / Number(playbar.rate.value));
     return undefined;

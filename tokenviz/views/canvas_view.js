@@ -1,4 +1,4 @@
-// Where the reader looks: zoom, pan, fit, full screen; and what is painted there, on the page or into a picture.
+// Where the reader looks: zoom, pan, fit, full screen; and what is painted there.
 
 // What the bars cover at the top and at the bottom of the stage, in pixels.
 function insets(view) {
@@ -145,26 +145,4 @@ function look(view) {
   const b = view.network.DOMtoCanvas({ x: view.stage.clientWidth, y: view.stage.clientHeight });
   view.window = [a.x, a.y, b.x, b.y];
   view.inset = insets(view);
-}
-
-function savePng(view) {
-  const ratio = Math.max(2, window.devicePixelRatio);
-  const picture = make("canvas");
-  picture.width = view.stage.clientWidth * ratio;
-  picture.height = view.stage.clientHeight * ratio;
-  const ctx = picture.getContext("2d");
-  ctx.fillStyle = view.colours.background;
-  ctx.fillRect(0, 0, picture.width, picture.height);
-  const [left, top] = view.window;
-  ctx.setTransform(view.scale * ratio, 0, 0, view.scale * ratio, -left * view.scale * ratio, -top * view.scale * ratio);
-  paintBelow(view, ctx);
-  for (const item of view.items.values()) paintItem(ctx, view, item);
-  paintAbove(view, ctx);
-  picture.toBlob((blob) => {
-    const link = make("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${view.data.name}.png`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
 }

@@ -78,7 +78,7 @@ def make_bubble(
     """A bubble with its left upper corner at (x, y), wide enough for its lines and its lifetime's mark."""
     mark = 0.0 if lifetime == "ephemeral" else BUBBLE_MARK
     lines = [text_width(name, TITLE, bold=True) + mark, *(text_width(line, SMALL) for line in (shape, size) if line)]
-    height = 12.0 + LINE * len(lines)
+    height = 12.0 + LINE * (len(lines) + shape.count("\n"))
     return Bubble(id, name, lifetime, Rect(x, y, max(lines) + 2 * BUBBLE_PAD, height), shape, size, hint)
 
 

@@ -63,7 +63,7 @@ def _item(item: Box | Bubble | Node, colours: Theme) -> Iterator[str]:
 
 
 def _panel(panel: Panel, colours: Theme) -> Iterator[str]:
-    x, y = panel.rect.x + 16, panel.rect.y + 24
+    x, y = panel.rect.x + panel.indent, panel.rect.y + 24
     yield _rect(panel.rect, colours.panel, colours.border, 14, 1)
     yield _text(panel.heading, x, y, 18, colours.text, bold=True, anchor="start")
     if panel.subheading:
@@ -108,7 +108,7 @@ def _bubble(bubble: Bubble, colours: Theme) -> Iterator[str]:
     yield _rect(rect, swatch.fill, swatch.outline, radius, 1.6)
     if bubble.lifetime == "state":
         yield _rect(rect.grown(-3.5), "none", swatch.outline, radius - 3.5, 1)
-    lines = [line for line in (bubble.shape, bubble.size) if line]
+    lines = [line for line in (*bubble.shape.split("\n"), bubble.size) if line]
     first = rect.cy - len(lines) * LINE / 2
     mark = 0.0 if bubble.lifetime == "ephemeral" else LINE
     room = rect.width - 18 - mark
