@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tests.reference import state_mapping
+from tests.reference import attention_mapping, state_mapping
+from tests.reference.attention_models import CONFIGS_ATTENTION
 from tests.reference.state_models import CONFIGS_STATE
 
 Arrays = Mapping[str, np.ndarray]
@@ -21,6 +22,11 @@ def map_weights(tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], model: s
     """Give every weight that a step needs its array, reshaped (never transposed) to our shape."""
     if model in CONFIGS_STATE:
         return {name: state_mapping.find(tensors, name).reshape(shape) for name, shape in shapes.items()}
+    if model in CONFIGS_ATTENTION:
+        config = CONFIGS_ATTENTION[model]
+        return {
+            name: attention_mapping.find(tensors, name, config).reshape(shape) for name, shape in shapes.items()
+        }
     gated = model in GATED_ATTENTION
     return {name: _find(tensors, name, gated).reshape(shape) for name, shape in shapes.items()}
 
@@ -31,6 +37,8 @@ STATES = {"keys": "K_cache", "values": "V_cache", "conv_states": "conv_state", "
 
 def our_state(model: str, arrays: Arrays, layer: int, field: str, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(ours, theirs) for one cache tensor, in one shape."""
+    if model in CONFIGS_ATTENTION:
+        return attention_mapping.state(arrays, layer, field, theirs)
     ours = arrays[f"layers.{layer}.mixer.{STATES[field]}"]
     if field == "conv_states":
         # The reference keeps as many columns as taps, channels first; only the last taps - 1 are ever read again.

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.reference.attention_models import CONFIGS_ATTENTION
 from tests.reference.state_models import CONFIGS_STATE
 
 QWEN = {
@@ -26,6 +27,7 @@ CONFIGS = {
         "rope_parameters": {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0,
                             "high_freq_factor": 4.0, "original_max_position_embeddings": 16},
     },
+    **CONFIGS_ATTENTION,
     **CONFIGS_STATE,
 }  # fmt: skip
 

@@ -26,6 +26,8 @@ def build(name: str, seed: int = 0) -> Any:
         for key, buffer in model.named_buffers():
             if key.endswith(("e_score_correction_bias", "expert_bias")):
                 buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2)
+            if key.endswith("layer_scalar"):
+                buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2 + 1)
         model.get_input_embeddings().weight.mul_(model.config.hidden_size**0.5)
     return model
 

@@ -62,7 +62,7 @@ def mixtral(c: Reader) -> Architecture:
     norm = rms(c, default=1e-5)
     geometry = head_geometry(c, kv_heads=8)
     mixer = gqa(*geometry, rope=rope(c, geometry[2], theta=1_000_000.0), window=window_of(c))
-    experts, chosen = experts_of(c, "num_local_experts", "num_experts")
+    experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=2)
     ffn = MoE(
         experts=experts, per_token=chosen, width=c.integer("intermediate_size"), activation=activation(c), gated=True,
         bias=False, router=softmax_router(renormalise=True), weigh_input=False, shared=None,
@@ -79,7 +79,7 @@ def gpt_oss(c: Reader) -> Architecture:
     full = gqa(*geometry, bias=bias, out_bias=bias, rope=_yarn(c, geometry[2]), sinks=True)
     kinds = layer_kinds(c, count, WINDOWED, lambda i: WINDOWED[i % 2], "every other layer is full attention")
     mixers = {"full_attention": full, "sliding_attention": replace(full, window=window_of(c, default=128))}
-    experts, chosen = experts_of(c, "num_local_experts", "num_experts")
+    experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=4)
     c.ignore("experts_per_token", "initial_context_length", "hidden_act")
     unit = ClampedSwiGLU(
         limit=c.number("swiglu_limit", default=7.0, why=WHY), alpha=c.number("swiglu_alpha", default=1.702, why=WHY),
@@ -119,7 +119,7 @@ def minimax_m2(c: Reader) -> Architecture:
         kv_heads, group, head_dim, qk_norm=QKNorm(norm=norm, over="projection", own_gain=False, after_rope=False),
         rope=rope(c, head_dim, partial=turning / head_dim, theta=5_000_000.0),
     )  # fmt: skip
-    experts, chosen = experts_of(c, "num_local_experts", "num_experts")
+    experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=8)
     c.assume(CORRECTION_NOTE)
     ffn = MoE(
         experts=experts, per_token=chosen, width=c.integer("intermediate_size"), activation=activation(c), gated=True,
@@ -236,7 +236,7 @@ def _routed_layers(c: Reader, count: int) -> set[int]:
 
 
 def _experts4(c: Reader) -> MoE:
-    experts, chosen = experts_of(c, "num_local_experts", "num_experts")
+    experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=1)
     width = c.integer("intermediate_size")
     return MoE(
         experts=experts, per_token=chosen, width=width, activation=activation(c), gated=True, bias=False,

@@ -11,10 +11,12 @@ METHODS = ("noaux_tc", "greedy", "group_limited_greedy")
 CORRECTION_NOTE = "the router's correction biases are buffers and not counted as parameters"
 
 
-def experts_of(c: Reader, *keys: str, chosen: str = "num_experts_per_tok") -> tuple[int, int]:
-    """(experts, experts per token), the second no more than the first."""
+def experts_of(
+    c: Reader, *keys: str, chosen: str = "num_experts_per_tok", default: int | None = None
+) -> tuple[int, int]:
+    """(experts, experts per token), the second no more than the first; `default` is the family's own second."""
     experts = c.integer(*keys, high=100_000)
-    few = c.integer(chosen, "num_experts_per_token", high=100_000)
+    few = c.integer(chosen, "num_experts_per_token", default=default, high=100_000, why="the family's default")
     if few > experts:
         raise ConfigError(f"{chosen} {few} is more than {keys[0]} {experts}")
     return experts, few

@@ -51,7 +51,7 @@ def trace(b: Builder, x: Value, spec: GQA, scenario: Scenario) -> Value:
         gate = projection(b, x, id="gate", equation=equation, title="Gate projection", out="gate")
     k, v = (None, None) if spec.reads_shared else new_entries(b, x, spec)
     live = {"q": q} if k is None else {"q": q, "k": scaled(b, k, spec.key_scale, "k_scale", "Scale keys", "k")}
-    live = positioned(b, {name: clipped(b, value, spec, name) for name, value in live.items()}, spec)
+    live = positioned(b, live, spec)
     q = live["q"] if spec.temperature is None else tempered(b, live["q"], spec.temperature)
     if v is None:
         keys, values = shared_entries(b, spec)
@@ -99,10 +99,11 @@ def clipped(b: Builder, x: Value, spec: GQA, name: str) -> Value:
 
 
 def positioned(b: Builder, live: Mapping[str, Value], spec: GQA) -> dict[str, Value]:
-    """Norm and rotation of queries and keys, in the order that the model has."""
+    """Norm, clip and rotation of queries and keys, in the order that the model has."""
     norm, done = spec.qk_norm, dict(live)
     if norm is not None and not norm.after_rope:
         done = {name: head_norm(b, x, norm, name) for name, x in done.items()}
+    done = {name: clipped(b, x, spec, name) for name, x in done.items()}
     if spec.rope is not None:
         done = {name: apply_rope(b, x, spec.rope, id=f"{name}_rope", name=name) for name, x in done.items()}
     if norm is not None and norm.after_rope:
