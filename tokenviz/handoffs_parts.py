@@ -219,15 +219,20 @@ def _concat(block: Block, wire: Wire, found: Found) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _first(block: Block, wire: Wire, found: Found) -> tuple[Piece, ...]:
-    """Everything of the first operand; in a gather the second one is an address, not a hand-off."""
-    return tuple(_settled(piece) for piece in found[wire.operands[0]])
+def _gather(block: Block, wire: Wire, found: Found) -> tuple[Piece, ...]:
+    """As many rows of a table as there are indices; which ones shows at run time, so the newest stand for them.
+
+    The index is an address, not a hand-off.
+    """
+    table, index = (block.values[o] for o in wire.operands)
+    rows = table.shape[0]
+    return _cut(found[table.id], table, 0, (rows - min(rows, index.size), rows), (), None)
 
 
 _Rule = Callable[[Block, Wire, Found], tuple[Piece, ...]]
 _RULES: Mapping[str, _Rule] = MappingProxyType(
     {
         "slice": _slice, "take": _take, "repeat": _repeat, "stack": _stack, "concat": _concat,
-        "gather": _first,
+        "gather": _gather,
     }
 )  # fmt: skip

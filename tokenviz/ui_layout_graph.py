@@ -21,7 +21,8 @@ NUMBERS = {
 }
 
 _STRIP = """<style>.tv-strip { display: flex; flex-wrap: wrap; gap: 4px 36px; font-variant-numeric: tabular-nums; }
-.tv-strip span { display: block; font-size: 0.8rem; opacity: 0.75; } .tv-strip b { font-size: 1.1rem; font-weight: 600; }
+.tv-strip span { display: block; font-size: 0.8rem; opacity: 0.75; }
+.tv-strip b { font-size: 1.1rem; font-weight: 600; }
 </style><div class="tv-strip" id="layout-w">"""
 
 
