@@ -7,6 +7,7 @@ from tokenviz import ledger, schedule
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep
 from tokenviz.scenario import Scenario
+from tokenviz.storage import weight_bytes
 from tokenviz.trace import traced
 from tokenviz.traffic import Kept, Parameters, Traffic, kept, parameters, traffic
 
@@ -35,6 +36,7 @@ class Analysis:
     parameters: Parameters
     traffic: Traffic
     kept: Kept
+    stored_weight_bytes: int
     assumptions: tuple[str, ...]
 
 
@@ -44,7 +46,7 @@ def analyze(model: Model, scenario: Scenario) -> Analysis:
     return Analysis(
         model, scenario, step, schedule.summarise(step), layer_kinds(step), ledger.arithmetic(step),
         ledger.exponentials(step), parameters(step, model.architecture.tied), traffic(step, scenario),
-        kept(step, scenario), assumptions(model, scenario),
+        kept(step, scenario), weight_bytes(step, scenario)[0], assumptions(model, scenario),
     )  # fmt: skip
 
 
@@ -107,6 +109,8 @@ def report(a: Analysis) -> dict[str, object]:
         "output": a.scenario.output,
         "gate": a.scenario.gate,
         "weights": a.scenario.weights,
+        "quantization": a.scenario.quantization.format if a.scenario.quantization else None,
+        "stored_weight_bytes": a.stored_weight_bytes,
         "operations": a.summary.operations,
         "critical_path": a.summary.critical_path,
         "peak_parallelism": a.summary.peak_parallelism,

@@ -42,6 +42,8 @@ class Model:
     def scenario(self, **changes: object) -> Scenario:
         """The default scenario of this model: its precision and gate reading, one token after 1,000,000."""
         weights = self.profile.weights or self.architecture.dtype
+        if "quantization" not in changes and changes.get("weights") is None and self.profile.weights is None:
+            changes["quantization"] = self.architecture.quantization
         own = {"weights": weights, "gate": self.profile.gate}
         return Scenario(**{**own, **{k: v for k, v in changes.items() if v is not None}})  # type: ignore[arg-type]
 

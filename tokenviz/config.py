@@ -123,6 +123,11 @@ class Reader:
                     return data[key]
         return None
 
+    def peek(self, key: str) -> Any:
+        """A key's value, without counting it as read."""
+        value = self.data.get(key)
+        return self.outer.get(key) if value is None else value
+
     def has(self, key: str) -> bool:
         """Whether a key is present and not null; does not count as reading it."""
         return self.data.get(key) is not None or self.outer.get(key) is not None

@@ -75,6 +75,11 @@ class Quantization:
     format: str
     kept: tuple[str, ...]
 
+    @property
+    def names_layers(self) -> bool:
+        """Whether a kept module names a layer by its number, so that equal layers may be stored differently."""
+        return any(part.isdigit() for name in self.kept for part in name.split("."))
+
     def keeps(self, module: str) -> bool:
         """Whether a module (``model.layers.3.self_attn.q_proj``) stays at the model's precision."""
         return any(_pattern(name).search(module) for name in self.kept)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tokenviz.formats import Quantization
 from tokenviz.notation import DTYPE_BITS, ScenarioError
 
 MAX_CONTEXT = 100_000_000
@@ -15,7 +16,8 @@ class Scenario:
     """One decode step: `positions` new tokens after `context` cached ones.
 
     `output` ends at probabilities (softmax) or at the most likely token (greedy). `gate` chooses how the attention
-    output gate is read. `weights`, `kv` and `activations` are precisions; recurrent state is always fp32.
+    output gate is read. `weights`, `kv` and `activations` are precisions; recurrent state is always fp32. A
+    `quantization` stores the layers' matrices in a format of their own; `metadata` counts block scales and zero points.
     `always_mask` draws the causal mask even where one new position has nothing to hide.
     """
 
@@ -28,6 +30,8 @@ class Scenario:
     activations: str = "bf16"
     tokens_per_s: float = 100.0
     always_mask: bool = False
+    quantization: Quantization | None = None
+    metadata: bool = False
 
     def __post_init__(self) -> None:
         _whole("context", self.context, 0, MAX_CONTEXT)
@@ -39,6 +43,14 @@ class Scenario:
         if not 0 < self.tokens_per_s <= 1e9:
             message = f"tokens/s is {self.tokens_per_s!r}; give a number above 0 and at most 1,000,000,000"
             raise ScenarioError(message)
+
+    @property
+    def structure(self) -> "Scenario":
+        """What of this scenario decides the graph: everything but precisions and speed."""
+        return Scenario(
+            context=self.context, positions=self.positions, output=self.output, gate=self.gate,
+            always_mask=self.always_mask,
+        )  # fmt: skip
 
     def attended(self, window: int | None) -> int:
         """Positions that a new token may attend to, itself included."""

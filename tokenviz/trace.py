@@ -52,7 +52,15 @@ def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=32)
 def traced(architecture: Architecture, scenario: Scenario) -> DecodeStep:
-    """`trace`, remembered for the last few questions; steps are frozen, so sharing one is safe."""
-    return trace(architecture, scenario)
+    """`trace`, remembered for the last few questions; steps are frozen, so sharing one is safe.
+
+    Precisions and speed do not change the graph, so scenarios that differ only in them share one.
+    """
+    return remembered(architecture, scenario.structure)
+
+
+@lru_cache(maxsize=32)
+def remembered(architecture: Architecture, structure: Scenario) -> DecodeStep:
+    """The cache behind `traced`."""
+    return trace(architecture, structure)

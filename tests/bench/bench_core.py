@@ -11,7 +11,7 @@ from tokenviz.analysis import analyze, report
 from tokenviz.catalog import Model, bundled_models, data_dir, model_from_text
 from tokenviz.execute import compile_block
 from tokenviz.schedule import schedule_block
-from tokenviz.trace import traced
+from tokenviz.trace import remembered
 
 
 def timed(call: Callable[[], object], runs: int = 15) -> float:
@@ -27,7 +27,7 @@ def timed(call: Callable[[], object], runs: int = 15) -> float:
 
 def cold(text: str, name: str) -> dict[str, object]:
     """Config text to every figure, with nothing remembered from an earlier run."""
-    for cache in (traced, schedule_block, compile_block):
+    for cache in (remembered, schedule_block, compile_block):
         cache.cache_clear()
     model: Model = model_from_text(text, name)
     return report(analyze(model, model.scenario()))

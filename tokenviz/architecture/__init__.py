@@ -25,6 +25,7 @@ from tokenviz.architecture.recurrent import (
     ShortConv,
     StateSpace,
 )
+from tokenviz.formats import Quantization
 
 __all__ = [
     "GQA",
@@ -151,3 +152,4 @@ class Architecture:
     unread_keys: tuple[str, ...]
     embedding: Embedding = Embedding()
     head: Head = Head()
+    quantization: Quantization | None = None

@@ -22,6 +22,7 @@ from tokenviz.architecture import (
     Section,
 )
 from tokenviz.config import Reader
+from tokenviz.families.quantized import declared_quantization
 from tokenviz.notation import DTYPE_BITS, ConfigError
 
 Adapter = Callable[[Reader], Architecture]
@@ -61,12 +62,12 @@ def assemble(
     """What every family reads alike: widths, vocabulary, tying, precision, and the list of keys left over."""
     tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why="the family's default")
     vocab = c.integer("vocab_size", high=100_000_000)
-    dtype = _dtype(c)
+    dtype, quantization = _dtype(c), declared_quantization(c)
     max_positions = c.integer(*LENGTHS, default=0, low=0, high=10**9) or None
     return Architecture(
         family=c.model_type, d_model=width_of(c), vocab=vocab, layers=layers, final_norm=norm, tied=tied, dtype=dtype,
         max_positions=max_positions, assumptions=tuple(c.assumptions), unread_keys=c.unread(), embedding=embedding,
-        head=head,
+        head=head, quantization=quantization,
     )  # fmt: skip
 
 
