@@ -247,6 +247,8 @@ def test_free_positions_are_never_worse_than_the_grid_and_can_be_better():
         tight, loose = place(task), place(problem(20, list(task.flows), sites="free"))
         assert loose.objective <= tight.objective
         better += loose.objective < tight.objective
+        for (ax, ay), (bx, by) in itertools.combinations(loose.positions, 2):
+            assert abs(ax - bx) >= loose.clearance[0] or abs(ay - by) >= loose.clearance[1]
     assert better > 0
 
 
