@@ -62,6 +62,15 @@ def test_latent_experts() -> None:
     assert full.parameters.total - latent.parameters.total == saved
 
 
+def test_left_out_positions_lose_one_comparison_each() -> None:
+    """Of 65 positions 10 are chosen in each of 4 layers: 55 are left out. Of 6, none is."""
+    config = DEEPSEEK | {"model_type": "glm_moe_dsa", "index_topk": 10, "index_n_heads": 3, "index_head_dim": 12}
+    for context, left_out in ((64, 55), (5, 0)):
+        blocks = [(b, n) for b, n in analysis(config, context).step.folded() if b.kind == "latent attention"]
+        select = [(op, n) for b, n in blocks for op in b.transform_by_id["indexer.select"].ops]
+        assert sum(op.counts["compare"] * n for op, n in select) == 4 * left_out
+
+
 def test_softmax_scale_under_yarn() -> None:
     """(16 + 8)^-0.5 × (0.1 · 1.0 · ln 40 + 1)²: the square of 1.36889."""
     yarn = {

@@ -228,7 +228,7 @@ class Builder:
         """
         dims = tuple(k if d == over else d for d in a.dims)
         operands = (a,) if rank_by is None else (a, rank_by)
-        attrs = {"over": over, "k": self.sizes[k], "n": self.sizes[over], "at_most": at_most or self.sizes[k]}
+        attrs = {"over": over, "k": self.sizes[k], "n": self.sizes[over], "at_most": at_most}
         top = self.op("top_k", *operands, dims=dims, label=label, attrs=attrs, extra=(("index", dims, "index"),))
         return top, self.values[f"{top.id}.index"]
 
@@ -313,8 +313,8 @@ class Builder:
 
     def repeat(self, a: Value, axis: str, to: str) -> Value:
         """Let several heads share one: each entry of `axis` is read sizes[to] // sizes[axis] times, in order."""
-        times = 1 if self._extent(axis) == self._extent(to) else self._extent(to) // self._extent(axis)
-        return self.wire("repeat", (a,), _replace(a.dims, axis, to), attrs={"axis": axis, "times": times})
+        attrs = {"axis": axis, "times": self._extent(to) // self._extent(axis)}
+        return self.wire("repeat", (a,), _replace(a.dims, axis, to), attrs=attrs)
 
     def gather(self, table: Value, index: Value, axis: str) -> Value:
         """The rows of a static table that `index` chooses; `axis`, the table's first dimension, becomes index's."""
@@ -332,9 +332,7 @@ class Builder:
     def coefficients(self, position: Value, table: Callable[..., Any], dims: str, name: str) -> Value:
         """Rows of a static table that the token's position selects, such as RoPE's cosines."""
         value_id = self._fresh(f"{self._prefix}coefficient.{name}")
-        value = self._value(
-            value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient", roots=(value_id,)
-        )
+        value = self._value(value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient")
         self.program.append(Wire(value_id, "positions", (position.id,), value_id, {"table": table}))
         return value
 

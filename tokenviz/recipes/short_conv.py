@@ -24,7 +24,7 @@ def trace(b: Builder, x: Value, spec: ShortConv, _scenario: Scenario) -> Value:
     before, after, u = (b.take(parts, "thirds", i) for i in range(3))
     with b.transform(
         "gate_in",
-        "gate multiply",
+        "input gate",
         "Input gate",
         equation=r"u = b \odot x",
         says="Decides for each channel how much of this token enters the convolution.",
@@ -33,7 +33,7 @@ def trace(b: Builder, x: Value, spec: ShortConv, _scenario: Scenario) -> Value:
     mixed = causal_conv(b, u, bias=spec.bias, act=False)
     with b.transform(
         "gate_out",
-        "gate multiply",
+        "channel gate",
         "Output gate",
         equation=r"y = c \odot u",
         says="Decides for each channel how much of the convolution passes.",
