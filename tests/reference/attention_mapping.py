@@ -154,7 +154,7 @@ def feed_forward(t: Arrays, rest: list[str], config: Mapping[str, Any]) -> np.nd
     if "experts.gate_up_proj" in own:
         return routed(own, rest)
     if "gate_up_proj.weight" in own and what in ("gate", "up"):
-        return np.split(own["gate_up_proj.weight"], 2)["gate up".split().index(what)]
+        return np.split(own["gate_up_proj.weight"], 2)[["gate", "up"].index(what)]
     for module in PROJECTIONS[what]:
         if f"{module}.{rest[1]}" in own:
             return straight(own[f"{module}.{rest[1]}"], module, config)

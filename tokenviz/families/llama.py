@@ -72,6 +72,9 @@ def ministral3(c: Reader) -> Architecture:
         c.assume("rope_parameters is absent: the family's own are assumed (base 1,000,000, YaRN by 16 from 16,384)")
         temperature = Temperature(scale=0.1, step=16_384, offset=0)
     turn = rope(c, geometry[2], theta=1_000_000.0)
+    if not parameters:
+        turn = replace(turn, scaling=(("factor", 16.0), ("original_max_position_embeddings", 16_384),
+                                      ("rope_type", "yarn")))  # fmt: skip
     mixer = gqa(*geometry, rope=turn, window=window_of(c), temperature=temperature)
     return assemble(c, (layer(norm, mixer, gated_ffn(c)),) * layer_count(c), norm, tied_default=False)
 

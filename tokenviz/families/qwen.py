@@ -176,7 +176,8 @@ def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:
         raise ConfigError(f"linear_num_value_heads {value_heads} is not a multiple of linear_num_key_heads {key_heads}")
     return GatedDeltaNet(
         key_heads=key_heads, value_heads=value_heads, key_dim=c.integer("linear_key_head_dim"),
-        value_dim=c.integer("linear_value_head_dim"), taps=c.integer("linear_conv_kernel_dim", default=4, low=2, high=1_000, why=WHY),
+        value_dim=c.integer("linear_value_head_dim"),
+        taps=c.integer("linear_conv_kernel_dim", default=4, low=2, high=1_000, why=WHY),
         norm=RMSNorm(eps=eps, zero_centred=False),
     )  # fmt: skip
 
