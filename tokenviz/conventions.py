@@ -97,7 +97,7 @@ def scalar_levels(block: Block, op: Op) -> Levels:
     if op.primitive == "top_k":
         depth = (op.attrs["n"] - 1).bit_length()
         return tuple(_share(op.counts["compare"], depth))
-    if op.op_class is OpClass.ROUTE or op.primitive == "causal_mask":
+    if op.op_class in (OpClass.ROUTE, OpClass.SELECT) and not op.counts:
         return ()
     return (rows,)
 

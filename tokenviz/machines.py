@@ -134,6 +134,7 @@ class RooflinePoint:
     """One transform of a block kind: its MACs and bytes for one token, over all its layers."""
 
     block: str
+    kind: str
     transform: str
     count: int
     macs: int
@@ -148,12 +149,12 @@ class RooflinePoint:
 def roofline(step: DecodeStep, scenario: Scenario) -> tuple[RooflinePoint, ...]:
     """Every transform of every distinct block; MACs and bytes add up to the step's."""
     moved = op_bytes(step, scenario)
-    points: dict[tuple[str, str], tuple[int, int, int]] = {}
+    points: dict[tuple[str, str, str], tuple[int, int, int]] = {}
     for block, count in step.folded():
         for transform in block.transforms:
             macs = sum(op.counts.get("mac", 0) for op in transform.ops) * count
             total = sum((moved[block.key][op.id] for op in transform.ops), OpBytes()).total * count
-            key = (block.title, transform.title)
+            key = (block.title, block.kind, transform.title)
             before = points.get(key, (0, 0, 0))
             points[key] = (before[0] + count, before[1] + macs, before[2] + total)
     return tuple(RooflinePoint(*key, *figures) for key, figures in points.items())

@@ -1,0 +1,87 @@
+"""The section about what would help: more tokens at once, more sequences, fewer bits."""
+
+import streamlit as st
+
+from tokenviz.notation import DTYPE_BITS
+from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
+from tokenviz.views import statistics_help as helps
+from tokenviz.views.format import si
+from tokenviz.views.statistics import Side
+from tokenviz.whatif import MAX_BATCH, Change, Outcome, what_if
+
+AS_IT_IS = "as it is"
+
+
+def changes(side: Side) -> dict[str, Change]:
+    """The what-ifs shown first; precisions that the scenario has already are left out."""
+    found = {
+        AS_IT_IS: Change(),
+        "4 tokens at once": Change(positions=4),
+        "8 tokens at once": Change(positions=8),
+        "batch 8": Change(batch=8),
+        "batch 64": Change(batch=64),
+        "fp8 weights": Change(weights="fp8"),
+        "4-bit weights": Change(weights="int4"),
+        "fp8 K/V": Change(kv="fp8"),
+    }
+    bits, kv_bits = DTYPE_BITS[side.scenario.weights], DTYPE_BITS[side.scenario.kv]
+    return {
+        name: c for name, c in found.items()
+        if (c.weights is None or DTYPE_BITS[c.weights] < bits) and (c.kv is None or DTYPE_BITS[c.kv] < kv_bits)
+    }  # fmt: skip
+
+
+def what_would_help(this: Side, other: Side | None) -> None:
+    """The same graph with more tokens, more sequences or fewer bits."""
+    top = st.container()
+    st.markdown("**Your own change**")
+    own = _own_change(this)
+    with top:
+        _show_changes(this, other, own)
+
+
+def outcomes(side: Side, own: Change) -> dict[str, Outcome]:
+    """Every change with its outcome; the first is the base, the last the reader's own."""
+    asked = {**changes(side), "your own": own} if own != Change() else changes(side)
+    return {name: what_if(side.model.architecture, side.scenario, change) for name, change in asked.items()}
+
+
+def _show_changes(this: Side, other: Side | None, own: Change) -> None:
+    for i, (name, side) in enumerate(sides(this, other)):
+        found = outcomes(side, own)
+        draw(helps.whatif_chart, helps.whatif_data(found), finding=name + _best(found), key=f"whatif{i}",
+             alt="Bytes per token under each change.")  # fmt: skip
+        table(helps.whatif_table(found), key=f"whatif_table{i}")
+    if other is not None:
+        st.markdown("**Second minus first**, under the same changes")
+        both(lambda side: helps.whatif_table(outcomes(side, own)), this, other, ["change"],
+             ["operations per step", "critical path per step", "most bytes per token"], key="whatif_pair")  # fmt: skip
+    how_to_read(
+        "Several tokens at once (speculative verification, multi-token prediction) share weights and cache; all of "
+        "them are taken as kept. A batch shares the weights, every sequence brings its own state. Tokens may choose "
+        "the same experts or different ones: the bar ends where no two coincide, the tick stands where all do."
+    )
+
+
+def _own_change(this: Side) -> Change:
+    """The reader's own what-if."""
+    columns = st.columns(4)
+    positions = columns[0].number_input("Tokens at once", 1, 64, 1, key="n", bind="query-params")
+    batch = columns[1].number_input("Batch", 1, MAX_BATCH, 1, key="batch", bind="query-params")
+    weights = columns[2].selectbox("Weights", (AS_IT_IS, *DTYPE_BITS), key="what_weights", bind="query-params")
+    kv = columns[3].selectbox("K/V", (AS_IT_IS, *DTYPE_BITS), key="what_kv", bind="query-params")
+    return Change(
+        positions=None if positions == this.scenario.positions else int(positions), batch=int(batch),
+        weights=None if weights == AS_IT_IS else weights, kv=None if kv == AS_IT_IS else kv,
+    )  # fmt: skip
+
+
+def _best(found: dict[str, Outcome]) -> str:
+    base = next(iter(found.values()))
+    name, best = min(found.items(), key=lambda item: item[1].most_bytes / item[1].tokens)
+    if best is base:
+        return "None of these moves fewer bytes per token"
+    return (
+        f"Fewest bytes per token: {name}, at most {si(best.most_bytes / best.tokens, 'B')} instead of "
+        f"{si(base.most_bytes / base.tokens, 'B')}"
+    )

@@ -1,0 +1,87 @@
+"""Streamlit glue of the Statistics page: charts from templates, tables of plain numbers, downloads without a rerun."""
+
+from collections.abc import Callable, Hashable
+from copy import deepcopy
+from functools import lru_cache
+from inspect import signature
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from tokenviz.export import to_csv
+from tokenviz.views.charts import filled, named
+from tokenviz.views.statistics import Side, compared
+
+Chart = Callable[..., Any]
+
+
+def theme() -> str:
+    """The reader's theme: light or dark."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+@lru_cache(maxsize=256)
+def template(chart: Chart, names: tuple[str, ...], options: tuple[tuple[str, Hashable], ...]) -> dict[str, Any]:
+    """A chart's specification without its rows; making one costs far more than filling it."""
+    made: dict[str, Any] = chart(named(names), **dict(options)).to_dict()
+    return made
+
+
+def draw(chart: Chart, data: dict[str, pd.DataFrame], *, finding: str, key: str, alt: str, **options: Hashable) -> None:
+    """Show a chart: its template for this theme, filled with rows and the finding as title."""
+    if "bars" in signature(chart).parameters:
+        options["bars"] = int(next(iter(data.values()))["order"].nunique())
+    spec = template(chart, tuple(data), (*sorted(options.items()), ("theme", theme())))
+    st.vega_lite_chart(None, filled(deepcopy(spec), data, finding), width="stretch", key=key, alt=f"{finding}. {alt}")
+
+
+def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
+    """A sortable table with exact numbers; its toolbar searches and saves CSV."""
+    config = {str(name): _column(str(name), rows[name]) for name in rows}
+    extra: dict[str, Any] = {} if height is None else {"height": height}
+    st.dataframe(rows, hide_index=True, column_config=config, key=key, **extra)
+
+
+def _column(name: str, values: pd.Series) -> Any:
+    if name == "share":
+        return st.column_config.NumberColumn(format="percent")
+    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
+        return st.column_config.Column()
+    if pd.api.types.is_integer_dtype(values):
+        return st.column_config.NumberColumn(format="localized")
+    return st.column_config.NumberColumn(format="%.4g" if values.abs().min() < 0.01 else "localized")
+
+
+def sides(this: Side, other: Side | None) -> list[tuple[str, Side]]:
+    """The sides to draw, each with a prefix for its title."""
+    if other is None:
+        return [("", this)]
+    return [(f"{this.model.name}: ", this), (f"{other.model.name}: ", other)]
+
+
+def both(
+    make: Callable[[Side], pd.DataFrame],
+    this: Side,
+    other: Side | None,
+    keys: list[str],
+    values: list[str],
+    *,
+    key: str,
+) -> None:
+    """One side's table, or two of them joined on `keys` with signed differences of `values`."""
+    table(make(this) if other is None else compared(make(this), make(other), keys, values), key=key)
+
+
+def download(label: str, rows: Callable[[], pd.DataFrame], file_name: str, *, key: str) -> None:
+    """A CSV in raw units, made when it is asked for; the page does not run again."""
+
+    def made() -> str:
+        return to_csv({str(name): cells.tolist() for name, cells in rows().items()})
+
+    st.download_button(label, made, file_name, "text/csv", key=key, on_click="ignore", icon=":material/download:")
+
+
+def how_to_read(text: str) -> None:
+    """The words under a picture."""
+    st.caption(text)

@@ -1,0 +1,156 @@
+"""Sections of the Statistics page. Each shows a picture that states its finding, the numbers, and how to read them."""
+
+import streamlit as st
+
+from tokenviz.export import chrome_trace
+from tokenviz.graph import OpClass
+from tokenviz.timeline import critical_shares
+from tokenviz.ui_statistics_parts import both, download, draw, how_to_read, sides, table
+from tokenviz.views import statistics as words
+from tokenviz.views import statistics_bytes as moved
+from tokenviz.views import statistics_time as time
+from tokenviz.views import statistics_work as work
+from tokenviz.views.format import exact, si
+from tokenviz.views.statistics import Side
+
+Second = Side | None
+DISTINCT, EVERY = "each distinct block", "every layer"
+
+
+def parallelism(this: Side, other: Second) -> None:
+    """How often how many operations run at once, what could wait, and the longest chain."""
+    for i, (name, side) in enumerate(sides(this, other)):
+        left, right = st.columns(2)
+        with left:
+            draw(time.widths_chart, time.widths_data(side.step), finding=name + words.widths_finding(side),
+                 key=f"widths{i}", alt="Timesteps by operations at once.")  # fmt: skip
+        with right:
+            draw(time.slack_chart, time.slack_data(side.step), finding=name + words.slack_finding(side),
+                 key=f"slack{i}", alt="Operations by timesteps of slack.")  # fmt: skip
+    how_to_read(
+        "Slack is how much later a transform could start without delaying its block. No slack means critical: only a "
+        "shorter chain makes the token faster, not more hardware."
+    )
+    both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
+         ["timesteps", "operations"], key="widths_table")  # fmt: skip
+    st.markdown("**The critical path**, one block of each kind; the operations of all its layers add up to the path.")
+    both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
+         ["operations"], key="critical")  # fmt: skip
+
+
+def operations(this: Side, other: Second) -> None:
+    """Operations by class and by name, for each block kind times its multiplicity."""
+    for i, (name, side) in enumerate(sides(this, other)):
+        rows = work.classes_table(side.step)
+        draw(work.classes_chart, work.classes_data(side.step), finding=name + words.classes_finding(rows),
+             key=f"classes{i}", alt="Operations by class.")  # fmt: skip
+    how_to_read(
+        "An operation counts once, whatever its tensors' sizes: rows, heads and experts are width inside it. Its class "
+        "follows from its operands' lifetimes and its primitive: a product with a static operand is fixed linear, a "
+        "product of two live values is dynamic."
+    )
+    both(lambda side: work.classes_table(side.step), this, other, ["class"], ["operations"], key="class_table")
+    st.markdown("**By the name in the drawing**")
+    both(lambda side: work.labels_table(side.step), this, other, ["operation"], ["operations"], key="labels")
+    st.markdown(_assumptions(this))
+
+
+def _assumptions(this: Side) -> str:
+    kinds = [f"{n} × {b.title} ({len(b.ops)} operations)" for b, n in this.step.folded()]
+    return (
+        "**Assumptions of the schedule.** One operation takes one unit of time. A transform starts when all that feed "
+        "it have finished; its operations run in the order drawn. Reading weights, state and data is an input, not an "
+        "operation; stores and routing drawn inside a transform count. Equal layers are counted as often as they "
+        "occur: " + ", ".join(kinds) + "."
+    )  # fmt: skip
+
+
+def arithmetic(this: Side, other: Second) -> None:
+    """Scalar work by family, and how it depends on the context."""
+    for i, (name, side) in enumerate(sides(this, other)):
+        draw(work.families_chart, work.families_data(side.dependence, side.scenario.context), alt="Scalar operations.",
+             finding=name + words.families_finding(side), key=f"families{i}")  # fmt: skip
+    how_to_read(
+        "One MAC is one multiply and one add, 2 FLOP; the other families leave out what is inside a MAC. The axis is "
+        "logarithmic: each gridline is a factor. The gap in a bar marks the part that no context changes; what lies to "
+        "its right grows with the cache."
+    )
+    values = ["total", "fixed part", "per cached position"]
+    both(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, ["family"], values,
+         key="families")  # fmt: skip
+    split = work.exponentials_split(this.dependence, this.scenario.context)
+    st.markdown(
+        "Exponentials: " + ", ".join(f"{name} **{n:,}**" for name, n in split.items())
+        + ". Every total is its fixed part plus the number of cached positions times its slope, exactly."
+    )  # fmt: skip
+    with st.expander("Every row of the ledger: family, block kind, transform"):
+        both(lambda side: work.ledger_table(side.dependence, side.scenario.context), this, other,
+             ["family", "block", "transform"], values, key="ledger")  # fmt: skip
+
+
+def data_movement(this: Side, other: Second) -> None:
+    """Bytes of one token, the bandwidth they ask for, and their growth with the context."""
+    for i, (name, side) in enumerate(sides(this, other)):
+        found, n = side.dependence, side.scenario.context
+        draw(moved.split_chart, moved.split_data(found, n), finding=name + words.split_finding(side), key=f"split{i}",
+             alt="Bytes of one token by origin.")  # fmt: skip
+        draw(moved.growth_chart, moved.growth_data(found, n), finding=name + words.growth_finding(side),
+             key=f"growth{i}", alt="Bytes per token against cached positions, both logarithmic.")  # fmt: skip
+    rate = this.scenario.tokens_per_s
+    st.markdown(
+        f"At {rate:,.3g} tokens/s this asks for **{si(this.traffic.total * rate, 'B/s')}**. {words.growth_words(this)}"
+    )
+    how_to_read(
+        "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
+        "row; each cached key and value is read once and one of each appended; fixed-size state is read and written. "
+        "What is made and used within the token stays on chip. The filled dot is the chosen context, the ring the "
+        "crossing."
+    )
+    values = ["bytes", "bytes/s", "fixed part", "per cached position"]
+    both(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s), this,
+         other, ["origin", "lifetime"], values, key="traffic")  # fmt: skip
+
+
+def every_operation(this: Side, other: Second) -> None:
+    """The whole table, filterable, and the schedule as files."""
+    chosen = st.segmented_control("Rows", (DISTINCT, EVERY), default=DISTINCT, required=True, key="rows",
+                                  bind="query-params")  # fmt: skip
+    rows = words.rows_table(this, folded=chosen == DISTINCT)
+    left, middle, right = st.columns(3)
+    search = left.text_input("Contains", key="contains", placeholder="softmax exp", bind="query-params")
+    kinds = middle.multiselect("Block", sorted(set(rows["block"])), key="blocks")
+    classes = right.multiselect("Class", [c.value for c in OpClass], key="classes")
+    shown = words.matching(rows, search, {"block": kinds, "class": classes})
+    table(shown, key="every", height=520)
+    how_to_read(
+        f"{exact(len(shown))} of {exact(len(rows))} rows. Bytes are attributed so that they add up: a weight to the "
+        "first operation that reads it, a state's read to the first that uses it, its write to the one that makes it. "
+        "Values are elements."
+    )
+    _files(this)
+    if other is not None:
+        st.markdown("**Both, operation by operation**, over all layers")
+        values = ["operations", "values out", "weight bytes", "state bytes read", "state bytes written"]
+        both(words.rows_summary, this, other, ["block", "transform", "operation"], values, key="every_pair")
+
+
+def _files(this: Side) -> None:
+    """Downloads that do not run the page again."""
+    name = "".join(c if c.isalnum() or c in "-._" else "-" for c in this.model.name)
+    one, two, three = st.columns(3)
+    with one:
+        download(
+            "All rows as CSV", lambda: words.rows_table(this, folded=False), f"{name}-operations.csv", key="rows_csv"
+        )
+    with two:
+        download(
+            "Distinct blocks as CSV",
+            lambda: words.rows_table(this, folded=True),
+            f"{name}-blocks.csv",
+            key="blocks_csv",
+        )
+    three.download_button(
+        "Schedule for Perfetto (Chrome trace)", lambda: chrome_trace(this.step, this.model.name), f"{name}-trace.json",
+        "application/json", key="trace", on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+    how_to_read("In the trace one timestep is one microsecond and each parallel lane is a track.")
