@@ -45,6 +45,20 @@ LETTERS: Mapping[str, str] = MappingProxyType(
         "seen": "positions that an indexer compares, of which attention reads S",
         "groups": "groups of experts, of channels or of heads",
         "members": "members of a group",
+        "kept_groups": "groups of experts that stay in the choice",
+        "best": "the best experts of a group, two at most",
+        "latent": "width of the latent that routed experts work on",
+        "query_rank": "rank of compressed queries",
+        "expanded": "a head's key and value coordinates, expanded from the latent",
+        "value": "a head's value coordinates, expanded from the latent",
+        "I": "heads of the indexer",
+        "index": "dimension of an indexer head",
+        "index_rest": "coordinates of an indexer head that RoPE leaves alone",
+        "projected": "everything that a state-space mixer projects x to: gate, channels, time steps",
+        "selected": "what a selective scan reads off its channels: time step, input and output vectors",
+        "halves": "the two halves of a projection: input and gate",
+        "thirds": "the three thirds of a projection: input gate, output gate, input",
+        "triple": "a head's query, key and value side by side",
     }
 )
 
