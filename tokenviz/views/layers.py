@@ -18,6 +18,7 @@ Arrow = tuple[int, int]
 
 SLOT, ACROSS, BESIDE, TRACK, CLEAR = 2.0, 26.0, 12.0, 9.0, 26.0
 SWEEPS = 12
+UNSEEN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,10 @@ def _ports(rows: _Rows, chains: list[list[int]], x: list[float]) -> list[list[fl
             step = min(18.0, rows.width[slot] * 0.7 / len(lines))
             for j, k in enumerate(lines):
                 ports[k][end] = x[slot] + (j - (len(lines) - 1) / 2) * step
+    for line in ports:  # a step that nobody would see is none
+        for j in range(1, len(line)):
+            if abs(line[j] - line[j - 1]) <= UNSEEN:
+                line[j] = line[j - 1]
     return ports
 
 
@@ -238,7 +243,7 @@ def _heights(
     for k, chain in enumerate(chains):
         for j in range(len(chain) - 1):
             a, b = ports[k][j], ports[k][j + 1]
-            if abs(a - b) > 0.5:
+            if a != b:
                 turns[rows.row[chain[j]]].append((min(a, b), max(a, b), k, j))
     bends = [[0.0] * (len(chain) - 1) for chain in chains]
     gaps = []
@@ -280,7 +285,7 @@ def _route(
     route = [(ports[0], y)]
     for j, bend in enumerate(bends):
         a, b = ports[j], ports[j + 1]
-        if abs(a - b) > 0.5:
+        if a != b:
             level = tops[first + j] + heights[first + j] + bend
             route += [(a, level), (b, level)]
     route.append((ports[-1], tops[last] + (heights[last] - sizes[chain[-1]][1]) / 2))

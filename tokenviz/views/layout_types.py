@@ -64,7 +64,7 @@ PROPOSALS: Mapping[str, Proposal] = MappingProxyType(
             "Function unit or table",
             "One live operand, one result, no coefficient that changes: a small fixed table or polynomial beside "
             "wherever the value is.",
-            "How many copies? The softmax over the context asks for millions, a norm for one.",
+            "How many copies, when the softmax over the context asks for millions and a norm for one?",
         ),
         "position": Proposal(
             "RoPE: × cos, rotated × sin",
