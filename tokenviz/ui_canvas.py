@@ -49,6 +49,7 @@ def graph_canvas(
     draggable: bool = False,
     edges_selectable: bool = False,
     file_name: str = "tokenviz",
+    covered: int = 0,
 ) -> CanvasState:
     """Draw a scene and report what the reader does with it.
 
@@ -66,6 +67,7 @@ def graph_canvas(
         draggable: nodes can be dragged; their centres come back in `positions`.
         edges_selectable: a click on an edge selects it.
         file_name: stem of the picture that the reader can save.
+        covered: CSS pixels at the right under a card; what is selected there moves into sight.
     """
     kept = st.session_state
     payload = scene_payload(scene, draggable) if isinstance(scene, Scene) else scene
@@ -85,6 +87,7 @@ def graph_canvas(
         "animate": animate,
         "edges_selectable": edges_selectable,
         "name": file_name,
+        "covered": covered,
         "focus": kept.get(f"{key}.focus"),
     }
 

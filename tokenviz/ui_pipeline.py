@@ -94,7 +94,7 @@ def drawing(choice: ui.Choice) -> None:
         ui_canvas.graph_canvas(
             payload, key=KEY, height=HEIGHT, label=_label(choice, step), open_at=_first(step, only),
             dim=_dim(architecture, scenario, opened, only), frames=_play(step), step=_timestep(step),
-            rate=8, file_name=file_stem(choice),
+            rate=8, file_name=file_stem(choice), covered=370 if selected else 0,
         )  # fmt: skip
         card(KEY, step, scenario, selected)
     _time(step)
@@ -156,12 +156,14 @@ def _search(step: DecodeStep, selected: str | None) -> None:
     st.session_state["everything"] = selected if selected in names else None
     left, middle, right = st.columns([3, 4, 2], vertical_alignment="bottom")
     left.text_input(
-        "Search", key="find", placeholder="names, equations, classes", on_change=_jump_to_first, args=(step,),
+        "Search", key="find", placeholder="Search names, equations, classes", label_visibility="collapsed",
+        icon=":material/search:", on_change=_jump_to_first, args=(step,),
         help="Every word must occur in a name, an equation, an operation class, a lifetime or a block. Enter jumps.",
     )  # fmt: skip
     middle.selectbox(
         "Everything drawn", list(names), index=None, key="everything", format_func=lambda i: ui.plain(names[i]),
-        placeholder="a list of all elements; choosing one selects it", on_change=_jump_to_listed,
+        placeholder="List of everything drawn; choosing selects it", label_visibility="collapsed",
+        on_change=_jump_to_listed,
     )  # fmt: skip
     right.toggle("Show operations", value=True, key="open_boxes", help="Off: every transform is one closed box.")
     words = st.session_state.get("find") or ""

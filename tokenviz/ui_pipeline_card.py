@@ -18,12 +18,12 @@ def card(key: str, step: DecodeStep, scenario: Scenario, selected: str | None) -
     if found is None:
         return
     with st.container(key="pipeline-card"):
-        title, close = st.columns([6, 1], vertical_alignment="center")
-        title.markdown(f"**{ui.plain(found.title)}**  \n:small[{ui.plain(found.what)} · {ui.plain(found.where)}]")
-        close.button(
-            "", icon=":material/close:", key="close-card", type="tertiary", help="Clear the selection (Esc)",
-            on_click=ui_canvas.select, args=(key, None),
-        )  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="top", key="card-head"):
+            st.markdown(f"**{ui.plain(found.title)}**  \n:small[{ui.plain(found.what)} · {ui.plain(found.where)}]")
+            st.button(
+                "", icon=":material/close:", key="close-card", type="tertiary", help="Clear the selection (Esc)",
+                on_click=ui_canvas.select, args=(key, None),
+            )  # fmt: skip
         st.markdown(ui.plain(found.says))
         if found.equation:
             st.latex(found.equation)

@@ -130,6 +130,7 @@ function update(view, data) {
   if (view.play) seek(view, view.play.step);
   if (fresh || before.scene.id !== data.scene.id) openView(view, fresh);
   setFocus(view, data.focus);
+  uncover(view, data.covered);
   refreshPath(view);
   view.network.redraw();
 }

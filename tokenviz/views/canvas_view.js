@@ -61,6 +61,22 @@ function showItem(view, item) {
   moveView(view, { position: { x: item.x, y: item.y }, scale });
 }
 
+// What was selected moves out from under a card that covers the right side of the stage.
+function uncover(view, covered) {
+  const item = view.items.get(view.selected);
+  if (view.uncovered === view.selected || !item) return;
+  view.uncovered = view.selected;
+  const free = view.stage.clientWidth - covered;
+  if (!covered || free < 200) return;
+  const left = (item.x - item.w / 2 - view.window[0]) * view.scale - 24;
+  const over = (item.x + item.w / 2 - view.window[0]) * view.scale + 24 - free;
+  const shift = Math.min(Math.max(0, left), over);
+  if (shift <= 0) return;
+  const { x, y } = view.network.getViewPosition();
+  view.touched = true;
+  moveView(view, { position: { x: x + shift / view.scale, y }, scale: view.scale });
+}
+
 function fitAll(view, still) {
   view.touched = false;
   const { width, height } = view.data.scene;

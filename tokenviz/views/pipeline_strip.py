@@ -21,7 +21,7 @@ def strip_html(step: DecodeStep) -> str:
         f'<i style="--chip:{_fill(i)}"></i>{letter(i)} {escape(_sections(step, i))}, {plural(k.count, "layer")}'
         for i, k in enumerate(kinds[:MOST_NAMED])
     )
-    order = "" if len(kinds) == 1 else f" Their order: {escape(rhythm(step))}."
+    order = "" if len(kinds) == 1 else f". Their order: {escape(rhythm(step))}."
     words = f"{plural(len(layer_strip(step)), 'layer')} of {plural(len(kinds), 'kind')}."
     alone = f'<div class="tokenviz-strip" role="img" aria-label="{escape(words + order)}">{marks}</div>'
     more = f" and {exact(len(kinds) - MOST_NAMED)} more kinds" if len(kinds) > MOST_NAMED else ""

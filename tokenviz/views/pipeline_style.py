@@ -3,23 +3,29 @@
 from tokenviz.views.palette import LIFETIMES, OP_CLASSES, OP_FILL, THEMES
 
 _FRAME = """
+@media (min-width: 641px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 2rem; padding-right: 2rem; padding-top: 4rem; }
+}
 .st-key-pipeline-stage { position: relative; gap: 0; }
 .st-key-pipeline-card {
   position: absolute; top: 52px; right: 10px; width: 350px; max-height: %(most)dpx; overflow-y: auto; z-index: 5;
   gap: 0.5rem; padding: 0.9rem 1rem 1rem; border: 1px solid var(--tokenviz-line); border-radius: 10px;
   background: var(--tokenviz-page); box-shadow: 0 6px 24px rgba(0, 0, 0, 0.14);
 }
-.st-key-pipeline-card p { margin-bottom: 0.2rem; }
-.tokenviz-facts {
-  display: grid; grid-template-columns: minmax(5.5rem, auto) 1fr; gap: 0.25rem 0.75rem; margin: 0;
-  font-size: 0.86rem; line-height: 1.35;
+.st-key-pipeline-card p { margin-bottom: 0.1rem; font-size: 0.9rem; line-height: 1.4; }
+.st-key-pipeline-card [data-testid="stButtonGroup"] button { min-height: 1.7rem; padding: 0.05rem 0.6rem; }
+.st-key-pipeline-card [data-testid="stButtonGroup"] button p { font-size: 0.82rem; }
+.st-key-pipeline-card .tokenviz-facts {
+  display: grid; grid-template-columns: minmax(5rem, auto) 1fr; gap: 0.25rem 0.75rem; margin: 0.4rem 0 0;
+  padding: 0;
+  font-size: 0.84rem; line-height: 1.35;
 }
-.tokenviz-facts dt { opacity: 0.72; }
+.tokenviz-facts dt { margin: 0; padding: 0; opacity: 0.75; font-weight: 400; }
 .tokenviz-facts dd { margin: 0; font-variant-numeric: tabular-nums; }
 @media (max-width: 900px) {
   .st-key-pipeline-card { position: static; width: auto; max-height: none; margin-top: 0.75rem; box-shadow: none; }
 }
-.st-key-legend-box button::before {
+.st-key-legend-box button:not([aria-label])::before {
   content: ""; flex: none; width: 0.8em; height: 0.8em; margin-right: 0.45em; border-radius: 3px;
   background: var(--chip); border: 2px solid var(--rim, transparent);
 }
@@ -27,7 +33,8 @@ _FRAME = """
 .tokenviz-strip i { display: block; width: 8px; height: 14px; border-radius: 2px; background: var(--chip); }
 .tokenviz-key { font-size: 0.86rem; opacity: 0.85; }
 .tokenviz-key i {
-  display: inline-block; width: 8px; height: 12px; margin: 0 0.35em 0 0.7em; border-radius: 2px; background: var(--chip);
+  display: inline-block; width: 8px; height: 12px; margin: 0 0.35em 0 0.7em; border-radius: 2px;
+  background: var(--chip);
 }
 """
 
@@ -44,4 +51,4 @@ def style(height: int, theme: str) -> str:
 
 
 def _chip(place: int, fill: str, rim: str) -> str:
-    return f".st-key-legend-box button:nth-of-type({place + 1}) {{ --chip: {fill}; --rim: {rim}; }}"
+    return f".st-key-legend-box button:not([aria-label]):nth-of-type({place + 1}) {{ --chip: {fill}; --rim: {rim}; }}"

@@ -95,13 +95,13 @@ def ledger_frame(rows: Sequence[Row]) -> pd.DataFrame:
             "Per layer": [si(r.layer_bytes, "B") for r in rows],
             "Layers": [exact(r.layers) for r in rows],
             "Total now": [si(r.total_bytes, "B") for r in rows],
-            "Per token": [f"+ {si(r.total_grows_bytes, 'B')}" if r.grows_bytes else "0 B" for r in rows],
+            "Per token": [f"+{si(r.total_grows_bytes, 'B')}" if r.grows_bytes else "0 B" for r in rows],
             "How": [HOW[r.kind] for r in rows],
             "Precision": [r.precision for r in rows],
         }
     )
     total = ["All", "", "", "", si(sum(r.total_bytes for r in rows), "B"),
-             f"+ {si(sum(r.total_grows_bytes for r in rows), 'B')}", "", ""]  # fmt: skip
+             f"+{si(sum(r.total_grows_bytes for r in rows), 'B')}", "", ""]  # fmt: skip
     frame.loc[len(frame)] = total
     return frame
 
@@ -196,8 +196,12 @@ def _template(theme: str, late: bool) -> dict[str, Any]:
         alt.Chart(alt.NamedData(name="mark")).mark_rule(color=colours.muted, strokeDash=[2, 3]).encode(x),
         alt.Chart(alt.NamedData(name="growth")).mark_line(strokeWidth=2.2).encode(x, y, colour, dash, tooltip=tip),
         points.mark_circle(size=70, opacity=1).encode(x, y, colour),
-        points.mark_text(align="right" if late else "left", dx=-9 if late else 9, dy=-10, fontSize=12, fontWeight=600)
-        .encode(x, y, colour, text="label:N"),
+        *(
+            points.transform_filter(alt.datum.part == name)
+            .mark_text(align="right" if late else "left", dx=-9 if late else 9, dy=dy, fontSize=12, fontWeight=600)
+            .encode(x, y, colour, text="label:N")
+            for name, dy in ((GROWING_NAME, -10), (FIXED_NAME, 13))
+        ),
     )  # fmt: skip
     made: dict[str, Any] = chart.properties(height=260, width="container").to_dict()
     return made
