@@ -49,6 +49,7 @@ __all__ = [
     "Norm",
     "OutputGate",
     "Parallel",
+    "Prediction",
     "QKNorm",
     "RMSNorm",
     "Rope",
@@ -137,6 +138,14 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """Extra heads that guess further tokens; not part of the step. Each joins x and an embedding, then runs `layer`."""
+
+    layer: Layer
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """A whole text model, and what was assumed on the way to it."""
 
@@ -152,4 +161,5 @@ class Architecture:
     unread_keys: tuple[str, ...]
     embedding: Embedding = Embedding()
     head: Head = Head()
+    prediction: Prediction | None = None
     quantization: Quantization | None = None

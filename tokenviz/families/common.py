@@ -16,6 +16,7 @@ from tokenviz.architecture import (
     LayerNorm,
     Norm,
     Parallel,
+    Prediction,
     QKNorm,
     RMSNorm,
     Router,
@@ -58,6 +59,7 @@ def assemble(
     tied_default: bool,
     embedding: Embedding = PLAIN_EMBEDDING,
     head: Head = PLAIN_HEAD,
+    prediction: Prediction | None = None,
 ) -> Architecture:
     """What every family reads alike: widths, vocabulary, tying, precision, and the list of keys left over."""
     tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why="the family's default")
@@ -67,7 +69,7 @@ def assemble(
     return Architecture(
         family=c.model_type, d_model=width_of(c), vocab=vocab, layers=layers, final_norm=norm, tied=tied, dtype=dtype,
         max_positions=max_positions, assumptions=tuple(c.assumptions), unread_keys=c.unread(), embedding=embedding,
-        head=head, quantization=quantization,
+        head=head, quantization=quantization, prediction=prediction,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from tokenviz.architecture import (
     GatedDeltaNet,
     MoE,
     OutputGate,
+    Prediction,
     RMSNorm,
     SharedExpert,
 )
@@ -164,10 +165,11 @@ def _hybrid(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
     if kinds is None:
         c.assume(f"layer_types is absent: every {interval}th layer is full attention")
         kinds = tuple("full_attention" if (i + 1) % interval == 0 else "linear_attention" for i in range(count))
-    _name_left_out(c)
+    guesses = _left_out(c)
     mixers: dict[str, GQA | GatedDeltaNet] = {"linear_attention": delta, "full_attention": attention}
     layers = tuple(layer(norm, mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True))
-    return assemble(c, layers, norm, tied_default=False)
+    extra = Prediction(layer=layer(norm, attention, ffns[-1]), count=guesses) if guesses else None
+    return assemble(c, layers, norm, tied_default=False, prediction=extra)
 
 
 def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:
@@ -182,11 +184,12 @@ def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:
     )  # fmt: skip
 
 
-def _name_left_out(c: Reader) -> None:
-    """Extra prediction heads are in the file but not in the step."""
+def _left_out(c: Reader) -> int:
+    """How many extra prediction heads are in the file but not in the step."""
     heads = c.integer("mtp_num_hidden_layers", default=0, low=0, high=1_000)
     c.read.update(("mtp_use_dedicated_embeddings", "mlp_only_layers"))
     if heads:
         c.assume(f"multi-token prediction heads ({heads}) are left out")
     if c.outer.get("vision_config"):
         c.assume("the vision tower is left out")
+    return heads
