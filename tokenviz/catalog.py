@@ -76,11 +76,16 @@ def bundled_models() -> tuple[str, ...]:
 def load_model(name: str) -> Model:
     """A bundled model by name; case does not matter. `ConfigError` lists near names when there is none."""
     key = name.strip().lower()
-    path = _files().get(key)
+    model = model_from_text(config_text(key), key)
+    return Model(key, model.architecture, PROFILES.get(key, model.profile))
+
+
+def config_text(name: str) -> str:
+    """The published config.json of a bundled model; case does not matter."""
+    path = _files().get(name.strip().lower())
     if path is None:
         raise ConfigError(f"no bundled model {name!r}; `tokenviz models` lists the {len(_files())} names")
-    model = model_from_text(path.read_bytes(), key)
-    return Model(key, model.architecture, PROFILES.get(key, model.profile))
+    return path.read_text(encoding="utf-8")
 
 
 def model_from_text(text: str | bytes, name: str) -> Model:

@@ -5,20 +5,26 @@
     chosen() -> Choice  what the sidebar asks: .model (name, architecture, profile) and .scenario
     plain(text) -> str  text that must stay text inside Markdown: config strings, model names, error sentences
 
-The sidebar's values live in the address bar, so that a link restores the view: `model`, `context`, `rate`, `weights`,
-`output`, `gate`. Values equal to the default are left out.
+The sidebar's values live in the address bar, so that a link restores the view: `model` or `config`, `context`, `rate`,
+`weights`, `kv`, `metadata`, `output`, `gate`. Values equal to the default are left out.
 """
 
-import re
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from tokenviz import __version__
-from tokenviz.catalog import DEFAULT_MODEL, Model, bundled_models, load_model, model_from_text
+from tokenviz import __version__, ui_share
+from tokenviz.analysis import assumptions
+from tokenviz.catalog import Model
 from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, MAX_CONTEXT, OUTPUTS, Scenario
+from tokenviz.trace import traced
+from tokenviz.ui_model import ask_model, gallery_dialog
+from tokenviz.views.facts import fact_line
+from tokenviz.views.markup import plain
+
+__all__ = ["AS_PUBLISHED", "PAGES", "STOPS", "Choice", "chosen", "ensure", "plain", "run"]
 
 PAGES = (
     ("pages/pipeline.py", "Pipeline", ""),
@@ -27,6 +33,7 @@ PAGES = (
     ("pages/network.py", "Network", "network"),
 )
 AS_PUBLISHED = "as published"
+_MOST_KEYS = 12  # named in the banner; further ones are counted
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
@@ -39,9 +46,26 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.5rem; padding-bottom: 2rem; max-width: 1600px; }
 [data-testid="stSidebarUserContent"] { padding-bottom: 1rem; }
 [class*="st-key-canvas-loader"] { position: absolute; height: 0; overflow: hidden; }
+[class*="st-key-config_in_link"] { display: none; }
+[class*="st-key-pick_"] button { justify-content: flex-start; text-align: left; }
+[class*="st-key-pick_"] button div { width: 100%; }
 table { font-variant-numeric: tabular-nums; }
+.tv-model { font-size: 0.875rem; overflow-wrap: anywhere; }
+.tv-model summary { cursor: pointer; opacity: 0.85; }
+.tv-model summary:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; border-radius: 4px; }
+.tv-facts { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; padding: 0.5rem 0 0.75rem; }
+.tv-facts section { flex: 1 1 22rem; min-width: 0; }
+.tv-facts h6 { margin: 0 0 0.25rem; padding: 0; font-size: 0.875rem; }
+.tv-facts table { border-collapse: collapse; }
+.tv-facts th, .tv-facts td { text-align: left; vertical-align: top; padding: 0.15rem 0.75rem 0.15rem 0; border: 0; }
+.tv-facts th { font-weight: 600; }
+.tv-facts td:nth-child(2) { text-align: right; white-space: nowrap; }
+.tv-facts ol { margin: 0; padding-left: 1.25rem; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 0.75rem; padding-right: 0.75rem; }
+  .tv-facts tr { display: grid; grid-template-columns: 1fr auto; padding: 0.25rem 0; }
+  .tv-facts td:nth-child(2) { padding-right: 0; }
+  .tv-facts td:nth-child(3) { grid-column: 1 / -1; opacity: 0.8; }
 }
 </style>"""
 
@@ -59,18 +83,23 @@ class Choice:
 
 def run() -> None:
     """Draw the frame and the chosen page in it. A wrong input shows one sentence and leaves the last good model."""
-    st.set_page_config(page_title="tokenviz", page_icon=_ICON, layout="wide")
     page = st.navigation(
         [st.Page(path, title=title, url_path=url or None, default=not url) for path, title, url in PAGES],
         position="top",
     )
+    st.set_page_config(page_title=f"{page.title} · tokenviz", page_icon=_ICON, layout="wide")
     if not st.session_state.get("_navigated"):
         # A cold server runs pages/*.py by itself until a session has declared its navigation: declare it, start over.
         st.session_state["_navigated"] = True
         st.rerun()
     st.html(_STYLE)
     with st.sidebar:
-        st.session_state["_choice"] = _ask()
+        asked = ask_model()
+        choice = st.session_state["_choice"] = Choice(asked.model, _ask_scenario(asked.model))
+        ui_share.copy_link()
+    if asked.browse:
+        gallery_dialog()
+    _in_plain_sight(choice, asked.trouble)
     _run_page(page)
     st.divider()
     st.caption(
@@ -92,9 +121,25 @@ def chosen() -> Choice:
     return choice
 
 
-def plain(text: str) -> str:
-    """Markdown that shows exactly `text`: no formatting, no links, no images, no HTML."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@=/])", r"\\\1", text.replace("\n", " "))
+def _in_plain_sight(choice: Choice, trouble: str) -> None:
+    """Above every page: what went wrong, what may not be exact, what the model is and what was assumed."""
+    model, scenario = choice.model, choice.scenario
+    if trouble:
+        st.error(plain(f"{trouble}. Still shown: {model.name}."))
+    if keys := model.architecture.unread_keys:
+        listed = ", ".join(keys[:_MOST_KEYS]) + (
+            f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+        )
+        st.warning(
+            f"The counts may not be exact: {plain(listed)} in this config {'is' if len(keys) == 1 else 'are'} not "
+            "understood here and had no influence."
+        )
+    kept = st.session_state.get("_line")
+    if kept is None or kept[0] is not model or kept[1] != scenario:
+        step = traced(model.architecture, scenario)
+        kept = model, scenario, fact_line(model, step, scenario, assumptions(model, scenario))
+        st.session_state["_line"] = kept
+    st.html(kept[2])
 
 
 def _run_page(page: StreamlitPage) -> None:
@@ -110,28 +155,26 @@ def _run_page(page: StreamlitPage) -> None:
 # ------------------------------------------------------------------------------------------------ the sidebar
 
 
-def _ask() -> Choice:
-    """Ask for the model and the scenario; on a wrong answer say why and keep the last good one."""
-    name = st.selectbox(
-        "Model", bundled_models(), index=bundled_models().index(DEFAULT_MODEL), key="model", bind="query-params",
-        help="Published configurations. Type to search.",
-    )  # fmt: skip
-    model = _model(name)
+def _ask_scenario(model: Model) -> Scenario:
+    """Ask what is asked of the model: context, speed, precisions, output, gate."""
     context = _ask_context()
     rate = st.number_input(
         "Tokens per second", min_value=0.1, max_value=1e6, value=100.0, step=10.0, format="%g", key="rate",
         bind="query-params", help="Turns bytes per token into bytes per second; changes nothing else.",
     )  # fmt: skip
-    weights = _ask_weights(model)
+    weights, kv = _ask_precisions(model)
+    metadata = st.toggle(
+        "Count scales and zero points", key="metadata", bind="query-params",
+        help="What block formats store beside the values: fp8, int8, int4, mxfp4 and nvfp4 have it, bf16 has none.",
+    )  # fmt: skip
     output = st.segmented_control(
         "Output", OUTPUTS, default=OUTPUTS[0], required=True, key="output", bind="query-params",
         help="softmax ends at the probabilities of all next tokens, greedy at the most likely token.",
     )  # fmt: skip
-    scenario = model.scenario(
-        context=context, tokens_per_s=float(rate), weights=weights, output=output, gate=_ask_gate(model)
-    )
-    _ask_config()
-    return Choice(model, scenario)
+    return model.scenario(
+        context=context, tokens_per_s=float(rate), weights=weights, kv=kv, metadata=metadata, output=output,
+        gate=_ask_gate(model),
+    )  # fmt: skip
 
 
 def _ask_context() -> int:
@@ -170,13 +213,26 @@ def _short(count: int) -> str:
     return str(count)
 
 
-def _ask_weights(model: Model) -> str | None:
-    own = model.profile.weights or model.architecture.dtype
-    answer = st.selectbox(
-        "Weight precision", (AS_PUBLISHED, *DTYPE_BITS), key="weights", bind="query-params",
-        help=f"Bytes per weight. This model as published: {own}. Block scales are left out.",
+def _ask_precisions(model: Model) -> tuple[str | None, str]:
+    """Precision of the weights (None: as published) and of the K/V cache."""
+    left, right = st.columns(2)
+    weights = left.selectbox(
+        "Weights", (AS_PUBLISHED, *DTYPE_BITS), key="weights", bind="query-params",
+        help=f"Precision of the weights. This model as published: {_published(model)}.",
     )  # fmt: skip
-    return None if answer == AS_PUBLISHED else answer
+    kv = right.selectbox(
+        "K/V cache", tuple(DTYPE_BITS), index=tuple(DTYPE_BITS).index("bf16"), key="kv", bind="query-params",
+        help="Precision of cached keys and values. Recurrent state is fp32 in any case.",
+    )  # fmt: skip
+    return None if weights == AS_PUBLISHED else weights, kv
+
+
+def _published(model: Model) -> str:
+    declared = model.architecture.quantization
+    own = model.profile.weights or model.architecture.dtype
+    if declared is None or model.profile.weights:
+        return own
+    return f"{declared.format} where its quantization_config says so, else {own}"
 
 
 def _ask_gate(model: Model) -> str | None:
@@ -191,25 +247,3 @@ def _ask_gate(model: Model) -> str | None:
         "implementation, whose gate is always a sigmoid.",
     )  # fmt: skip
     return next(gate for gate, shown in GATE_NAMES.items() if shown == answer)
-
-
-def _ask_config() -> None:
-    """A place for a config.json of one's own."""
-    with st.expander("Use your own config.json", expanded=bool(st.session_state.get("own_config"))):
-        st.text_area(
-            "Paste its text", key="own_config", height=120, persist_state="session",
-            help="Read here and never stored; it is not part of the link. Empty it to return to the list.",
-        )  # fmt: skip
-
-
-def _model(name: str) -> Model:
-    """The pasted model if there is one, else the bundled one; when it cannot be read, the last good one."""
-    text = st.session_state.get("own_config") or ""
-    try:
-        model = model_from_text(text, "pasted config") if text.strip() else load_model(name)
-    except TokenvizError as error:
-        last: Model = st.session_state.get("_good_model") or load_model(DEFAULT_MODEL)
-        st.error(f"{plain(str(error))}. Still shown: {plain(last.name)}.")
-        return last
-    st.session_state["_good_model"] = model
-    return model
