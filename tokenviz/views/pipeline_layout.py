@@ -147,7 +147,8 @@ def _join(sheet: _Sheet, placed: Placed, top: float) -> Bubble | Box:
 
 def _down(source: Bubble | Box, target: Bubble | Box, spine: float) -> Edge:
     """The residual stream between two blocks: straight down, with a step where the lookup hands it over."""
-    x, (a, b) = source.rect.cx, (source.rect.bottom, target.rect.y)
+    x = source.rect.cx if isinstance(source, Bubble) else spine
+    a, b = source.rect.bottom, target.rect.y
     points = [(x, a), (spine, b)] if abs(x - spine) < 0.5 else [(x, a), (x, b - 56), (spine, b - 56), (spine, b)]
     return Edge(f"{source.id} > {target.id}", source.id, target.id, tuple(points), "residual", 2.6, bridge=True)
 

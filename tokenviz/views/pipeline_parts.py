@@ -21,7 +21,8 @@ from tokenviz.views.scene import Box, Bubble, Rect
 
 OVERHANG = 16.0
 """How far stored operands stand out to the left of their box, so that their edge can enter it from the left."""
-WIDEST_BOX, NARROW_BOX = 470.0, 232.0
+WIDTHS = (470.0, 470.0, 232.0, 232.0, 232.0, 190.0)
+"""Greatest width of a box by how many boxes stand in its row."""
 PORT_GAP, GAP_STATIC, GAP_RESULT, GAP_STATE, STUB = 18.0, 12.0, 14.0, 26.0, 24.0
 
 
@@ -99,9 +100,9 @@ def parts_of(block: Block, scenario: Scenario, opened: bool) -> Parts:
     for port, value_id in block.inputs.items():
         if any(value_id in needed for needed in outside(block).values()):
             parts[f"in:{port}"] = Part(f"in:{port}", -1, None, results={value_id: _bubble(block, value_id, scenario)})
-    crowded = _crowded(ranks, spine)
+    beside = [rank for t, rank in ranks.items() if t not in spine]
     for t in block.transforms:
-        width = NARROW_BOX if crowded[ranks[t.id]] else WIDEST_BOX
+        width = WIDTHS[min(beside.count(ranks[t.id]), len(WIDTHS) - 1)]
         parts[t.id] = Part(t.id, ranks[t.id], _box(block, t, opened, width))
     _add_bubbles(block, parts, scenario)
     sources = {v: (p.id, "result") for p in parts.values() for v in p.results}
@@ -146,12 +147,6 @@ def _ranks(block: Block) -> dict[str, int]:
         if writer not in fed and readers:
             ranks[writer] = max(ranks[writer], min(readers))
     return ranks
-
-
-def _crowded(ranks: Mapping[str, int], spine: tuple[str, ...]) -> dict[int, bool]:
-    """Whether a row holds several transforms side by side."""
-    beside = [rank for t, rank in ranks.items() if t not in spine]
-    return {rank: beside.count(rank) > 1 for rank in ranks.values()}
 
 
 def _box(block: Block, transform: Transform, opened: bool, room: float) -> Box:

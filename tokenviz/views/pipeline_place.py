@@ -113,18 +113,25 @@ def _arrange_statics(part: Part) -> None:
 def _arrange_results(part: Part, rail: float, first: Iterable[str], on_spine: bool) -> None:
     """The box is wide enough for its ports; results hang below it, the one that goes on in this column on the rail."""
     if part.box:
-        least = rail + PORT_GAP * (part.ports - 1) + 14
+        hung = [part.results[v].rect.width for v in _hanging(part, first)]
+        middles = sum(hung) - (hung[0] + hung[-1]) / 2 + GAP_BUBBLES * (len(hung) - 1) if hung else 0.0
+        least = rail + max(PORT_GAP * (part.ports - 1), middles) + 14
         width = max(part.box.rect.width, 2 * PORT_GAP * part.ports if on_spine else least)
         left = -width / 2 if on_spine else 0.0
         part.box = replace(part.box, rect=replace(part.box.rect, width=width)).moved(left, 0)
-    wanted = set(first)
     y = part.box.rect.height + GAP_RESULT if part.box else 0.0
     x: float | None = None
-    for value in sorted(part.results, key=lambda v: v not in wanted):
+    for value in _hanging(part, first):
         bubble = part.results[value]
         x = rail - bubble.rect.width / 2 if x is None else x
         part.results[value] = _at(bubble, x, y)
         x += bubble.rect.width + GAP_BUBBLES
+
+
+def _hanging(part: Part, first: Iterable[str]) -> list[str]:
+    """Results from left to right: what goes on in this column comes first."""
+    wanted = set(first)
+    return sorted(part.results, key=lambda value: value not in wanted)
 
 
 def _arrange_states(part: Part) -> None:
