@@ -99,6 +99,14 @@ def test_b06_one_key_value_head_for_all() -> None:
     assert (a.parameters.total, a.kept.kv_per_position, a.kept.kv) == (1_137_469_440, 12_288, 100_663_296)
 
 
+@pytest.mark.parametrize(("change", "size"), [({}, 128), ({"head_dim": None}, 16)], ids=["absent", "null"])
+def test_a_family_may_have_a_head_size_of_its_own(change: dict[str, Any], size: int) -> None:
+    """The config class of this family supplies 128 for an absent key and the quotient for null."""
+    a = at({**{k: v for k, v in B01.items() if k != "head_dim"}, **change})
+    assert a.kept.kv_per_position == 2 * 2 * 2 * size * 2
+    assert any(s.startswith(f"head_dim is absent: {size} assumed") for s in a.assumptions)
+
+
 # ------------------------------------------------------------------------------------------------ B. hybrids
 
 
@@ -198,6 +206,14 @@ def test_b25_two_head_geometries_in_one_model() -> None:
     })  # fmt: skip
     assert a.parameters.total == 208_672
     assert a.traffic.kv_read == 5 * 16 * 128 + 64 * 128 == 18_432  # keys and values are one projection, two caches
+
+
+@pytest.mark.parametrize("n", [1, 8_192, 8_193, 200_001])
+def test_a_chunked_layer_reads_its_chunk_and_keeps_a_window(n: int) -> None:
+    """36 layers read back to the last multiple of 8,192, 12 read everything; each keeps 4,096 bytes a position."""
+    a = bundled("llama-4-scout-17b-16e-instruct", n=n)
+    assert a.traffic.kv_read == 4_096 * (36 * ((n - 1) % 8_192 + 1) + 12 * n)
+    assert a.kept.window == 4_096 * 36 * min(n - 1, 8_191)
 
 
 # ------------------------------------------------------------------------------------------------ E. experts
@@ -405,5 +421,5 @@ def test_every_registered_type_has_a_title() -> None:
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_an_empty_config_of_every_family_names_a_missing_key(name: str) -> None:
-    with pytest.raises(ConfigError, match="missing|hc_mult"):
+    with pytest.raises(ConfigError, match=r"missing|hc_mult"):
         read_architecture(parse(json.dumps({"model_type": name})))

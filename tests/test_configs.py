@@ -14,7 +14,7 @@ import pytest
 from tokenviz.analysis import Analysis, analyze, report
 from tokenviz.catalog import data_dir, model_from_text
 from tokenviz.execute import stored
-from tokenviz.graph import DecodeStep, Role
+from tokenviz.graph import DecodeStep, Role, StateKind
 from tokenviz.notation import ConfigError
 from tokenviz.trace import trace
 
@@ -106,6 +106,22 @@ def test_caches_and_state(name: str) -> None:
     assert kept.window == right["window_bytes_per_position"] * (right.get("window", 1) - 1)
     assert kept.recurrent == right.get("recurrent_bytes", 0)
     assert kept.convolution == right.get("conv_bytes", 0)
+
+
+@each
+def test_a_cache_grows_by_one_position_until_its_window_is_full(name: str) -> None:
+    model = model_from_text(FILES[name].read_bytes(), name)
+    for context in (0, 100, CONTEXT):
+        step = trace(model.architecture, model.scenario(context=context))
+        for block in step.blocks.values():
+            for state in block.states:
+                before, after = (block.values[v].shape for v in (state.read, state.written))
+                if state.kind is StateKind.GROWING:
+                    assert after == (before[0] + 1, *before[1:])
+                elif state.kind is StateKind.WINDOW and state.window is not None:
+                    assert after == (min(context + 1, state.window - 1), *before[1:])
+                else:
+                    assert after == before
 
 
 @each
