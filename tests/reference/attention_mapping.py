@@ -24,14 +24,15 @@ ENDS = {
 }  # fmt: skip
 LAYERS = ("model.layers.", "transformer.h.", "transformer.blocks.", "gpt_neox.layers.", "model.decoder.layers.")
 ATTENTION = ("self_attn.", "attn.", "self_attention.", "attention.")
-FFN = ("mlp.", "ffn.", "feed_forward.", "")
+FFN = ("mlp.", "ffn.", "feed_forward.", "block_sparse_moe.", "")
 PROJECTIONS = {
     "q": ("q_proj",), "k": ("k_proj",), "v": ("v_proj",), "out": ("o_proj", "out_proj", "c_proj", "dense"),
-    "q_norm": ("q_norm",), "k_norm": ("k_norm",),
+    "q_norm": ("q_norm", "query_layernorm"), "k_norm": ("k_norm", "key_layernorm"),
     "gate": ("gate_proj",), "up": ("up_proj", "c_fc", "dense_h_to_4h", "fc1", "fc_in"),
     "down": ("down_proj", "c_proj", "dense_4h_to_h", "fc2", "fc_out"),
-    "router": ("gate", "router", "router.proj"), "shared_score": ("shared_expert_gate",),
+    "router": ("gate", "router", "router.proj", "gate.wg"), "shared_score": ("shared_expert_gate",),
 }  # fmt: skip
+SHARED = ("shared_expert", "shared_experts", "shared_mlp")
 FUSED = ("c_attn", "query_key_value", "Wqkv", "qkv_proj")
 FIRST_NORMS = (
     "input_layernorm", "ln_1", "norm_1", "self_attn_layer_norm", "ln_attn",
@@ -73,7 +74,7 @@ def mixer(t: Arrays, rest: list[str], config: Mapping[str, Any]) -> np.ndarray:
     if what == "norm":
         return first(t, [f"{n}.{kind[0]}" for n in FIRST_NORMS])
     if what == "post_norm":
-        return t["post_attention_layernorm.weight"]
+        return first(t, ["post_self_attn_layernorm.weight", "post_attention_layernorm.weight"])
     if what == "sinks":
         return t["self_attn.sinks"]
     if "linear_attn.A_log" in t:
@@ -136,23 +137,25 @@ def delta(t: Arrays, rest: str, config: Mapping[str, Any]) -> np.ndarray:
     return own[names.get(rest, rest)]
 
 
+FFN_OWN = {
+    "norm": SECOND_NORMS, "post_norm": ("post_feedforward_layernorm", "post_mlp_layernorm"),
+    "layer_scalar": ("layer_scalar",),
+}  # fmt: skip
+
+
 def feed_forward(t: Arrays, rest: list[str], config: Mapping[str, Any]) -> np.ndarray:
     """A weight of a layer's feed-forward, dense or routed."""
     what = rest[0]
     if what in ("dense", "routed"):
         return beside(t, rest)
-    if what == "norm":
-        if "post_feedforward_layernorm.weight" in t and "pre_feedforward_layernorm.weight" not in t:
-            raise KeyError("a norm before a feed-forward that has none")
-        return first(t, [f"{n}.{rest[1]}" for n in SECOND_NORMS])
-    if what == "post_norm":
-        return t["post_feedforward_layernorm.weight"]
-    if what == "layer_scalar":
-        return t["layer_scalar"]
+    if what in FFN_OWN:
+        return first(t, [f"{n}.{rest[-1]}".removesuffix(".layer_scalar") for n in FFN_OWN[what]])
+    if what.startswith("shared_") and "shared_mlp.input_linear.weight" in t:
+        return fused_shared(t, what)
     at = next(p for p in FFN if any(key.startswith(p) for key in t))
     own = {key.removeprefix(at): array for key, array in t.items() if key.startswith(at)}
     if "experts.gate_up_proj" in own:
-        return routed(own, rest)
+        return routed(own, rest, config)
     if "gate_up_proj.weight" in own and what in ("gate", "up"):
         return np.split(own["gate_up_proj.weight"], 2)[["gate", "up"].index(what)]
     for module in PROJECTIONS[what]:
@@ -161,7 +164,14 @@ def feed_forward(t: Arrays, rest: list[str], config: Mapping[str, Any]) -> np.nd
     raise KeyError(f"{rest} is not among {sorted(own)}")
 
 
-def routed(own: Arrays, rest: list[str]) -> np.ndarray:
+def fused_shared(t: Arrays, what: str) -> np.ndarray:
+    """A shared expert beside the routed ones' module, gate and up in one matrix."""
+    if what == "shared_down":
+        return t["shared_mlp.output_linear.weight"]
+    return np.split(t["shared_mlp.input_linear.weight"], 2)[("shared_gate", "shared_up").index(what)]
+
+
+def routed(own: Arrays, rest: list[str], config: Mapping[str, Any]) -> np.ndarray:
     """A weight of routed experts; gate and up are fused, in halves or alternating."""
     what, kind = rest[0], rest[-1]
     if what == "router":
@@ -169,12 +179,12 @@ def routed(own: Arrays, rest: list[str]) -> np.ndarray:
             return first(own, ["gate.e_score_correction_bias", "e_score_correction_bias"])
         return first(own, [f"{n}.{kind}" for n in PROJECTIONS["router"]])
     if what.startswith("shared_") and what != "shared_score":
-        module = "shared_expert." if "shared_expert.gate_proj.weight" in own else "shared_experts."
-        return own[f"{module}{what.removeprefix('shared_')}_proj.{kind}"]
+        part = what.removeprefix("shared_")
+        return first(own, [f"{module}.{part}_proj.{kind}" for module in SHARED])
     if what == "shared_score":
         return own["shared_expert_gate.weight"]
     alternating = "experts.gate_up_proj_bias" in own
-    turned = alternating or "router.weight" in own
+    turned = config["model_type"] in ("gpt_oss", "llama4_text")
     suffix = "_bias" if kind == "bias" else ""
     if what == "down":
         array = own[f"experts.down_proj{suffix}"]

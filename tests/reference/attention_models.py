@@ -6,6 +6,7 @@ SMALL = {
     "pad_token_id": None,
 }  # fmt: skip
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+HALF_ROPE = {**PLAIN_ROPE, "partial_rotary_factor": 0.5}
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 16}
 BOTH = {"full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 9000.0}, "sliding_attention": PLAIN_ROPE}
 GPT = {"n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 64, "vocab_size": 48}
@@ -57,11 +58,11 @@ CONFIGS_ATTENTION = {
     "mixtral": {"model_type": "mixtral", **SMALL, "num_local_experts": 5, "num_experts_per_tok": 2,
                 "sliding_window": 6, "rope_parameters": PLAIN_ROPE},
     "minimax_m2": {"model_type": "minimax_m2", **SMALL, "head_dim": 12, "num_local_experts": 6, "rotary_dim": 6,
-                   "num_experts_per_tok": 2, "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 0.5}},
+                   "num_experts_per_tok": 2, "rope_parameters": HALF_ROPE},
     "glm4_moe": {"model_type": "glm4_moe", **SMALL, "head_dim": 12, "attention_bias": True, "use_qk_norm": True,
                  "n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 6, "n_shared_experts": 2,
                  "first_k_dense_replace": 1, "routed_scaling_factor": 1.6,
-                 "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 0.5}},
+                 "rope_parameters": HALF_ROPE},
     "llama4": {"model_type": "llama4_text", **SMALL, "head_dim": 8, "num_hidden_layers": 4, "num_local_experts": 4,
                "intermediate_size_mlp": 26, "interleave_moe_layer_step": 2, "attention_chunk_size": 4,
                "no_rope_layers": [1, 1, 0, 1], "floor_scale": 3, "attn_scale": 0.4, "rope_parameters": {
@@ -83,13 +84,13 @@ CONFIGS_ATTENTION = {
                "pad_token_id": 0, "rope_parameters": PLAIN_ROPE},
     "cohere2": {"model_type": "cohere2", **SMALL, "num_hidden_layers": 4, "sliding_window": 5, "pad_token_id": 0,
                 "tie_word_embeddings": True, "rope_parameters": PLAIN_ROPE},
-    "gpt_neox": {"model_type": "gpt_neox", **ONE_KV, "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 0.5}},
+    "gpt_neox": {"model_type": "gpt_neox", **ONE_KV, "rope_parameters": HALF_ROPE},
     "gpt_neox_serial": {"model_type": "gpt_neox", **ONE_KV, "use_parallel_residual": False, "attention_bias": False,
                         "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 1.0}},
     "gptj": {"model_type": "gptj", **GPT, "rotary_dim": 2},
-    "phi": {"model_type": "phi", **ONE_KV, "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 0.5}},
+    "phi": {"model_type": "phi", **ONE_KV, "rope_parameters": HALF_ROPE},
     "stablelm": {"model_type": "stablelm", **SMALL, "use_qkv_bias": True,
-                 "rope_parameters": {**PLAIN_ROPE, "partial_rotary_factor": 0.5}},
+                 "rope_parameters": HALF_ROPE},
     "starcoder2": {"model_type": "starcoder2", **SMALL, "sliding_window": 6, "tie_word_embeddings": True,
                    "rope_parameters": {**PLAIN_ROPE, "rope_type": "linear", "factor": 2.0}},
     "gpt2": {"model_type": "gpt2", **GPT, "scale_attn_by_inverse_layer_idx": True},
@@ -99,6 +100,19 @@ CONFIGS_ATTENTION = {
     "bloom": {"model_type": "bloom", "hidden_size": 24, "n_layer": 2, "n_head": 6, "vocab_size": 48},
     "mpt": {"model_type": "mpt", "d_model": 24, "n_layers": 2, "n_heads": 6, "max_seq_len": 64, "vocab_size": 48,
             "attn_config": {"clip_qkv": 1.3}},
+    "glm": {"model_type": "glm", **SMALL, "head_dim": 8, "rope_parameters": HALF_ROPE},
+    "glm4": {"model_type": "glm4", **SMALL, "head_dim": 8, "rope_parameters": HALF_ROPE},
+    "exaone4": {"model_type": "exaone4", **SMALL, "sliding_window": 5, "sliding_window_pattern": 2,
+                "rope_parameters": PLAIN_ROPE},
+    "ernie4_5": {"model_type": "ernie4_5", **SMALL, "head_dim": 6, "use_bias": True, "rope_parameters": PLAIN_ROPE},
+    "hunyuan": {"model_type": "hunyuan_v1_dense", **SMALL, "head_dim": 6, "rope_parameters": PLAIN_ROPE},
+    "hunyuan_moe": {"model_type": "hunyuan_v1_moe", **SMALL, "head_dim": 6, "num_experts": 4, "moe_topk": 2,
+                    "rope_parameters": PLAIN_ROPE},
+    "seed_oss": {"model_type": "seed_oss", **SMALL, "head_dim": 6, "rope_parameters": PLAIN_ROPE},
+    "arcee": {"model_type": "arcee", **SMALL, "mlp_bias": True, "rope_parameters": PLAIN_ROPE},
+    "granitemoeshared": {"model_type": "granitemoeshared", **SMALL, "num_local_experts": 4, "num_experts_per_tok": 2,
+                         "shared_intermediate_size": 10, "attention_multiplier": 0.3, "residual_multiplier": 0.45,
+                         "embedding_multiplier": 0.6, "logits_scaling": 1.7, "rope_parameters": PLAIN_ROPE},
     "falcon": {"model_type": "falcon", **ONE_KV, "multi_query": True, "parallel_attn": True,
                "new_decoder_architecture": False, "tie_word_embeddings": True, "rope_parameters": PLAIN_ROPE},
     "falcon_serial": {"model_type": "falcon", **ONE_KV, "multi_query": False, "parallel_attn": False, "bias": True,

@@ -47,7 +47,7 @@ def olmo(c: Reader) -> Architecture:
     return assemble(c, (layer(norm, mixer, gated_ffn(c)),) * layer_count(c), norm, tied_default=False)
 
 
-def _after(norm: RMSNorm, mixer: object, ffn: object) -> Layer:
+def after(norm: RMSNorm, mixer: object, ffn: object) -> Layer:
     """Sections that read the residual stream as it is and normalise what they add to it."""
     return Layer(
         sections=tuple(
@@ -64,7 +64,7 @@ def olmo2(c: Reader) -> Architecture:
     geometry = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
     mixer = gqa(*geometry, bias=bias, out_bias=bias, qk_norm=whole(norm), rope=rope(c, geometry[2]))
-    return assemble(c, (_after(norm, mixer, gated_ffn(c)),) * layer_count(c), norm, tied_default=False)
+    return assemble(c, (after(norm, mixer, gated_ffn(c)),) * layer_count(c), norm, tied_default=False)
 
 
 @family("olmo3", title="OLMo")
@@ -83,7 +83,7 @@ def olmo3(c: Reader) -> Architecture:
     }
     kinds = layer_kinds(c, count, KINDS, lambda i: KINDS[(i + 1) % 4 == 0], "every 4th layer is full attention")
     ffn = gated_ffn(c)
-    return assemble(c, tuple(_after(norm, mixers[k], ffn) for k in kinds), norm, tied_default=False)
+    return assemble(c, tuple(after(norm, mixers[k], ffn) for k in kinds), norm, tied_default=False)
 
 
 @family("olmoe", title="OLMo")
