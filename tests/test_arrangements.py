@@ -16,7 +16,7 @@ def groups_of(name: str) -> dict[str, Group]:
     return {g.key: g for g in arrangements(traced(model.architecture, scenario), scenario)}
 
 
-@pytest.mark.parametrize("name", list(PROFILES))
+@pytest.mark.parametrize("name", [*PROFILES, "deepseek-v3", "kimi-linear-48b-a3b-instruct", "glm-5", "mamba2-2.7b"])
 def test_bytes_are_those_of_the_traffic(name: str) -> None:
     model = load_model(name)
     scenario = model.scenario()

@@ -126,6 +126,15 @@ def test_experts_share_one_hand_off_of_x_and_hand_on_one_output_each() -> None:
     assert not [a for a in block_arrows_of(step, "moe") if "index" in a.dtypes]  # which expert is an address
 
 
+def test_which_groups_of_experts_were_chosen_is_an_address() -> None:
+    model = load_model("deepseek-v3")  # picks groups of experts first, then experts inside them
+    step = traced(model.architecture, model.scenario())
+    block = next(b for b in step.blocks.values() if b.kind == "moe")
+    keep = next(op for op in block.ops if op.id == "top_k.keep_groups")
+    assert "index" in {block.values[r].dtype for r in block.roots_of(keep)}
+    assert not [a for a in block_arrows_of(step, "moe") if "index" in a.dtypes]
+
+
 def block_arrows_of(step: DecodeStep, kind: str) -> list:
     return [a for block in step.blocks.values() if block.kind == kind for a in block_arrows(block)]
 

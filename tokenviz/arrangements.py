@@ -6,15 +6,17 @@ token (from `tokenviz.handoffs`); bytes that stay in it, that are read from it, 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tokenviz.graph import Block, DecodeStep, Op, OpClass, Role, State, StateKind, Value, Wire
+from tokenviz.formats import stored_bytes
+from tokenviz.graph import Block, BlockRef, DecodeStep, Op, OpClass, Role, State, StateKind, Value, Wire
 from tokenviz.handoffs import handoffs
 from tokenviz.handoffs_block import stages_of
-from tokenviz.notation import bytes_of
 from tokenviz.scenario import Scenario
-from tokenviz.traffic import dtype_of, state_traffic, value_bytes, weight_reads
+from tokenviz.storage import format_of, matrix_inputs, places
+from tokenviz.traffic import state_traffic, value_bytes
+from tokenviz.weights import weight_reads
 
 GROWS = (StateKind.GROWING, StateKind.WINDOW)
 
@@ -147,32 +149,34 @@ def _bytes(step: DecodeStep, scenario: Scenario) -> tuple[_Bytes, _Bytes, _Bytes
     """Group -> bytes that stay in it, that are read from it, that are written into it, a token."""
     resident, read, written = dict.fromkeys(RULES, 0), dict.fromkeys(RULES, 0), dict.fromkeys(RULES, 0)
     shared: set[tuple[str, str]] = set()
-    for block, n in step.folded():
+    for ref, n in places(step, scenario.quantization):
+        block = step.blocks[ref.block]
         for key, value, elements in _weights(block):
-            size = bytes_of(elements, scenario.weights)
-            read[key] += size * n
-            if not value.scope or (key, value.scope) not in shared:
+            whole = _stored(block, ref, value, scenario)
+            read[key] += -(-whole * elements // value.size) * n
+            if not value.scope:
+                resident[key] += whole * n
+            elif (key, value.scope) not in shared:
                 shared.add((key, value.scope))
-                resident[key] += value_bytes(value, scenario) * (1 if value.scope else n)
+                resident[key] += whole
+    for block, n in step.folded():
         for key, state in _states(block):
-            moved = state_traffic(block_with(block, state), scenario)
+            moved = state_traffic(replace(block, states=(state,)), scenario)
             resident[key] += value_bytes(block.values[state.read], scenario) * n
             read[key] += (moved.kv_read + moved.state_read + moved.conv_read) * n
             written[key] += (moved.kv_write + moved.state_write + moved.conv_write) * n
-        rows = [v for v in block.values.values() if v.role is Role.COEFFICIENT]
-        row_bytes = sum(bytes_of(v.size, dtype_of(v, scenario)) for v in rows)
+        row_bytes = sum(value_bytes(v, scenario) for v in block.values.values() if v.role is Role.COEFFICIENT)
         read["position"] += row_bytes * n
         whole = row_bytes // step.positions * (step.context + step.positions)
         resident["position"] = max(resident["position"], whole)  # one table for all layers
     return resident, read, written
 
 
-def block_with(block: Block, state: State) -> Block:
-    """The same block as if it kept one state only."""
-    return Block(
-        block.key, block.kind, block.title, block.says, block.spec, block.values, block.transforms, block.program,
-        (state,), block.inputs, block.outputs, block.sizes,
-    )  # fmt: skip
+def _stored(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) -> int:
+    """Bytes of a weight as it is stored."""
+    inputs = matrix_inputs(block).get(weight.id, weight.shape[-1])
+    form = format_of(block, ref, weight, scenario)
+    return stored_bytes(weight.shape, inputs, form, metadata=scenario.metadata)
 
 
 def _weights(block: Block) -> Iterator[tuple[str, Value, int]]:

@@ -44,7 +44,7 @@ def ask(choice: Choice) -> Shown:
         help="As the token flows, or placed: where springs and repulsion put the nodes, and after exchanges.",
     )  # fmt: skip
     request = _ask_options(Request(chain, grouping))
-    with st.spinner(f"Placing the {found[chain].title} chain so that heavy hand-offs are short …"):
+    with st.spinner(f"Placing {chain_title(found[chain])} so that heavy hand-offs are short …"):
         return Shown(request, plan(choice.model.architecture, choice.scenario, request), view)
 
 
