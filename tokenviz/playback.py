@@ -11,7 +11,7 @@ entered again.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -99,8 +99,3 @@ def moment(step: DecodeStep, t: int, drawn: Callable[[str], str] = str) -> Momen
 def parts(step: DecodeStep, drawn: Callable[[str], str], name: Name) -> Mapping[str, list[list[str]]]:
     """For each distinct block, the names of the elements that light up at its local timesteps."""
     return {key: [[name(drawn(key), op) for op in ops] for ops in frames(block)] for key, block in step.blocks.items()}
-
-
-def starts_of(step: DecodeStep, drawn: Callable[[str], str], key: str) -> Iterator[int]:
-    """Timesteps at which a drawn block is entered, first to last."""
-    return (visit.start for visit in visits(step) if drawn(visit.ref.block) == key)

@@ -6,12 +6,15 @@ edges_of(placed, right) -> Edge, ...        `right` is where state leaves the bl
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokenviz.views.measure import BOX_HEAD
+from tokenviz.views.measure import BOX_HEAD, SMALL, text_width
 from tokenviz.views.pipeline_elements import entering_names
 from tokenviz.views.pipeline_lanes import Strand
 from tokenviz.views.pipeline_parts import OVERHANG, STUB, Part
 from tokenviz.views.pipeline_place import Placed, track_key
 from tokenviz.views.scene import Box, Bubble, Edge, Point
+
+LABEL_ROOM = 18.0
+"""Width of a name that fits on a line beside the stored operands of its reader."""
 
 
 def edges_of(placed: Placed, right: float) -> tuple[Edge, ...]:
@@ -21,7 +24,9 @@ def edges_of(placed: Placed, right: float) -> tuple[Edge, ...]:
     names = entering_names(placed.plan.parts.block)
     for strand in placed.plan.strands:
         for t in strand.consumers:
-            found.append(replace(_strand(placed, strand, t), label=names.get((strand.value, t), "")))
+            label = names.get((strand.value, t), "")
+            crowded = placed.plan.parts.parts[t].statics and text_width(label, SMALL) > LABEL_ROOM
+            found.append(replace(_strand(placed, strand, t), label="" if crowded else label))
     return tuple(found)
 
 
