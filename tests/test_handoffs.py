@@ -165,6 +165,14 @@ def test_type_rows_merge_by_name_and_say_what_they_folded() -> None:
     assert products.layers == 1  # two stages of one layer are one layer
 
 
+def test_a_gate_that_multiplies_twice_folds_into_a_self_loop() -> None:
+    model = load_model("qwen3.8-27b")  # the study's swish gate ends in a multiply and feeds the gate's multiply
+    graph = handoffs(traced(model.architecture, model.scenario()), "attention", "types")
+    assert [(a.source, a.target, a.values) for a in graph.folded] == [("multiply", "multiply", 16 * 24 * 256)]
+    assert graph.folded_values == 98_304  # attention layers · N · H
+    assert not [a for a in graph.arrows if a.source == a.target]
+
+
 def test_layers_count_where_an_arrow_happens() -> None:
     model = load_model("qwen3.5-0.8b")  # 24 layers: 18 DeltaNet (the first norm is looked up), 6 attention
     step = traced(model.architecture, model.scenario())

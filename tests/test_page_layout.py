@@ -69,6 +69,11 @@ def test_chain_and_grouping_come_from_the_address_bar(chain: str) -> None:
     assert any("apparent" in c.value for c in app.caption)
 
 
+def test_what_merging_folded_is_said() -> None:
+    app = open_page(model="qwen3.8-27b", chain="Attention", grouping="Operation types")
+    assert any("98,304 that merging folded into self-loops" in c.value for c in app.caption)
+
+
 def test_a_chain_that_the_model_lacks_falls_back_to_its_first() -> None:
     app = open_page(model="llama-3.2-1b-instruct", chain="DeltaNet")
     assert app.selectbox(key="chain").value == "attention"
