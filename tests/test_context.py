@@ -99,3 +99,32 @@ def test_log_positions_include_both_ends_and_grow() -> None:
     assert (found[0], found[-1]) == (1, 10_000_000)
     assert all(a < b for a, b in pairwise(found))
     assert {10, 100, 1_000, 10_000, 100_000, 1_000_000} <= set(found)
+
+
+def test_attention_over_chunks_repeats_and_drifts() -> None:
+    model = load_model("llama-4-scout-17b-16e-instruct")
+    found = dependence(model.architecture, model.scenario())
+    # 36 of 48 layers attend within chunks of 8,192: at 8,192 cached positions the new one starts a chunk
+    assert [(p.start, p.stop) for p in found.pieces] == [(0, 8_191), (8_191, 8_192)]
+    assert found.period == 8_192
+    for context in (0, 8_191, 8_192, 8_193, 16_383, 16_384, 1_000_000, 99_999_999):
+        scenario = model.scenario(context=context)
+        rows = measure(trace(model.architecture, scenario), scenario)
+        assert {row: found.value([row], context) for row in rows} == rows
+    kv, weights = found.bytes_of("kv_read"), found.bytes_of("weights")
+    n = found.crossover(kv, weights)
+    assert n is not None
+    assert found.value(kv, n) > found.value(weights, n)
+    # before: the most that a chunk can hold is at its last position, so those are the places to look
+    last_places = [*range(8_191, n, 8_192), n - 1]
+    assert all(found.value(kv, m) <= found.value(weights, m) for m in last_places)
+
+
+def test_repeating_pieces_by_hand() -> None:
+    a, b = Row("bytes", "kv_read", "x"), Row("bytes", "weights", "x")
+    ramp = Piece(0, 3, {a: Line(1, 2), b: Line(30, 0)})  # 1 3 5 7
+    drop = Piece(3, 4, {a: Line(19, -4), b: Line(30, 0)})  # 7 3
+    found = Dependence((ramp, drop), 4, {a: 2, b: 0})
+    assert [found.value([a], n) for n in range(13)] == [1, 3, 5, 7, 3, 5, 7, 9, 5, 7, 9, 11, 7]
+    # 7 + 2 k > 30 first at the last place of the 12th repetition: k = 12
+    assert found.crossover([a], [b]) == 12 * 4 + 3

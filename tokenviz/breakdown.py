@@ -1,12 +1,12 @@
 """Every operation as a row of plain numbers: where it runs, what it computes, what it reads and writes.
 
-`stages` has one row for each operation of each distinct block (with its count per token), `every_stage` one for each
-operation of each layer. Both are columns, ready for a table or a CSV. Bytes are attributed so that they add up: a
-weight to the first operation that reads it, a state's read to the first operation that uses it, its write to the one
-that makes the new state. A weight that several blocks share counts once, where most of it is read.
+`every_stage` has one row for each operation of each layer, `stages` one for each operation of each distinct block,
+summed over all its layers. Both are columns, ready for a table or a CSV, and every column of amounts adds up to the
+step's total: a weight's bytes go to the first operation that reads it, a state's read to the first operation that uses
+it, its write to the one that makes the new state. A weight that several blocks share counts once, where most is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,22 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokenviz.graph import COUNTERS, Block, DecodeStep, Op, State, Value
-from tokenviz.notation import bytes_of
+from tokenviz.formats import stored_bytes
+from tokenviz.graph import COUNTERS, Block, BlockRef, DecodeStep, Op, Value
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import block_starts, schedule_block
+from tokenviz.storage import format_of, matrix_inputs, places
 from tokenviz.timeline import lanes
-from tokenviz.traffic import state_traffic, weight_reads
+from tokenviz.traffic import state_traffic
+from tokenviz.weights import weight_reads
 
 Array = NDArray[Any]
 Columns = Mapping[str, Array]
 
 BYTE_COLUMNS = ("weight bytes", "state bytes read", "state bytes written")
+AMOUNTS = (*BYTE_COLUMNS, "values in", "values out", *COUNTERS)
 
 
 @dataclass(frozen=True, slots=True)
 class OpBytes:
-    """Bytes that one operation moves to and from memory; what is made and used within the token stays on chip."""
+    """Bytes that an operation moves to and from memory; what is made and used within the token stays on chip."""
 
     weights: int = 0
     state_read: int = 0
@@ -45,47 +48,92 @@ class OpBytes:
             self.weights + other.weights, self.state_read + other.state_read, self.state_write + other.state_write
         )
 
-
-def op_bytes(step: DecodeStep, scenario: Scenario) -> Mapping[str, Mapping[str, OpBytes]]:
-    """Block key -> operation id -> its bytes. Times the multiplicities they add up to `traffic.traffic`."""
-    owners = _shared_weight_owners(step, scenario)
-    return {key: _block_bytes(block, scenario, owners) for key, block in step.blocks.items()}
+    def times(self, n: int) -> "OpBytes":
+        """n runs' worth."""
+        return OpBytes(self.weights * n, self.state_read * n, self.state_write * n)
 
 
-def _shared_weight_owners(step: DecodeStep, scenario: Scenario) -> dict[str, str]:
-    """Scope of a shared weight -> the block that reads most of it, which carries its bytes."""
-    most: dict[str, tuple[int, str]] = {}
-    for key, block in step.blocks.items():
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A weight that is read at a place of the sequence, and at `count` - 1 others just like it."""
+
+    ref: BlockRef
+    count: int
+    weight: Value
+    read: int  # elements
+    stored_bytes: int  # the whole weight
+
+    def bytes_of(self, read: int) -> int:
+        """Bytes of `read` of its elements as they are stored."""
+        return -(-self.stored_bytes * read // self.weight.size)
+
+
+def weight_loads(step: DecodeStep, scenario: Scenario) -> Iterator[Load]:
+    """Every weight at every place that stores it differently, in the order of the sequence."""
+    for ref, count in places(step, scenario.quantization):
+        block = step.blocks[ref.block]
+        inputs = matrix_inputs(block)
         for weight, read in weight_reads(block):
-            if weight.scope and read > most.get(weight.scope, (-1, ""))[0]:
-                most[weight.scope] = (read, key)
-    return {scope: key for scope, (_, key) in most.items()}
+            form = format_of(block, ref, weight, scenario)
+            rows_of = inputs.get(weight.id, weight.shape[-1])
+            yield Load(ref, count, weight, read, stored_bytes(weight.shape, rows_of, form, metadata=scenario.metadata))
 
 
-def _block_bytes(block: Block, scenario: Scenario, owners: Mapping[str, str]) -> dict[str, OpBytes]:
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Bytes of every operation: of one run at a place, and over all layers of a distinct block."""
+
+    by_place: Mapping[BlockRef, Mapping[str, OpBytes]]
+    first_place: Mapping[str, BlockRef]
+    by_block: Mapping[str, Mapping[str, OpBytes]]
+
+    def at(self, ref: BlockRef) -> Mapping[str, OpBytes]:
+        """Operation id -> bytes of its run at this place."""
+        return self.by_place.get(ref) or self.by_place[self.first_place[ref.block]]
+
+
+@lru_cache(maxsize=32)
+def moved(step: DecodeStep, scenario: Scenario) -> Moved:
+    """Who moves which bytes; over all blocks and layers they add up to `traffic.traffic`."""
+    loads = list(weight_loads(step, scenario))
+    owner = _owners(loads)
+    by_place: dict[BlockRef, dict[str, OpBytes]] = {}
+    first: dict[str, BlockRef] = {}
+    total: dict[str, dict[str, OpBytes]] = {}
+    for ref, count in places(step, scenario.quantization):
+        block = step.blocks[ref.block]
+        run = _state_bytes(block, scenario)
+        for load in loads:
+            if load.ref == ref and (not load.weight.scope or owner[load.weight.scope] is load):
+                reader = block.consumers[load.weight.id][0].id
+                run[reader] += OpBytes(weights=load.bytes_of(load.read))
+        by_place[ref] = run
+        first.setdefault(ref.block, ref)
+        summed = total.setdefault(ref.block, dict.fromkeys(run, OpBytes()))
+        for op, n in run.items():
+            summed[op] += n.times(count)
+    return Moved(by_place, first, total)
+
+
+def _owners(loads: list[Load]) -> dict[str, Load]:
+    """Scope of a shared weight -> the load that reads most of it and carries its bytes."""
+    most: dict[str, Load] = {}
+    for load in loads:
+        scope = load.weight.scope
+        if scope and (scope not in most or load.read > most[scope].read):
+            most[scope] = load
+    return most
+
+
+def _state_bytes(block: Block, scenario: Scenario) -> dict[str, OpBytes]:
     total = {op.id: OpBytes() for op in block.ops}
-    for weight, read in weight_reads(block):
-        if not weight.scope or owners[weight.scope] == block.key:
-            reader = _first_reader(block, weight)
-            total[reader.id] += OpBytes(weights=bytes_of(read, scenario.weights))
     for state in block.states:
-        moved = _state_bytes(block, state, scenario)
+        t = state_traffic(replace(block, states=(state,)), scenario)
         writer = block.producers[state.written]
         users = [op for op in block.consumers.get(state.read, ()) if op is not writer]
-        total[(users[0] if users else writer).id] += OpBytes(state_read=moved.state_read)
-        total[writer.id] += OpBytes(state_write=moved.state_write)
+        total[(users[0] if users else writer).id] += OpBytes(state_read=t.kv_read + t.state_read + t.conv_read)
+        total[writer.id] += OpBytes(state_write=t.kv_write + t.state_write + t.conv_write)
     return total
-
-
-def _first_reader(block: Block, weight: Value) -> Op:
-    """The first operation that reads a weight, directly or folded or gathered from it."""
-    return block.consumers[weight.id][0]
-
-
-def _state_bytes(block: Block, state: State, scenario: Scenario) -> OpBytes:
-    """What one state moves, by the one rule that `traffic` has."""
-    t = state_traffic(replace(block, states=(state,)), scenario)
-    return OpBytes(0, t.kv_read + t.state_read + t.conv_read, t.kv_write + t.state_write + t.conv_write)
 
 
 def lifetimes(block: Block, op: Op) -> str:
@@ -93,8 +141,8 @@ def lifetimes(block: Block, op: Op) -> str:
     return " × ".join("constant" if isinstance(v, float) else v.lifetime.value for v in block.operand_values(op))
 
 
-def _block_columns(block: Block, moved: Mapping[str, OpBytes]) -> dict[str, list[int | str]]:
-    """One row for each operation of a block, times counted from the block's start."""
+def _block_columns(block: Block) -> dict[str, Array]:
+    """One row for each operation of a block but for its bytes, times counted from the block's start."""
     spans = schedule_block(block).spans
     rows: dict[str, list[int | str]] = {}
 
@@ -115,22 +163,19 @@ def _block_columns(block: Block, moved: Mapping[str, OpBytes]) -> dict[str, list
         put("operands", lifetimes(block, op))
         put("values in", sum(v.size for v in block.operand_values(op) if not isinstance(v, float)))
         put("values out", sum(block.values[r].size for r in op.results))
-        put("weight bytes", moved[op.id].weights)
-        put("state bytes read", moved[op.id].state_read)
-        put("state bytes written", moved[op.id].state_write)
         for counter in COUNTERS:
             put(counter, op.counts.get(counter, 0))
-    return rows
+    # Words as objects: numpy's own strings would copy the longest word's width for every row.
+    return {name: np.asarray(c, dtype=object if isinstance(c[0], str) else np.int64) for name, c in rows.items()}
 
 
-@lru_cache(maxsize=16)
-def _all_columns(step: DecodeStep, scenario: Scenario) -> Mapping[str, Mapping[str, list[int | str]]]:
-    moved = op_bytes(step, scenario)
-    return {key: _block_columns(block, moved[key]) for key, block in step.blocks.items()}
+def _byte_columns(run: Mapping[str, OpBytes]) -> dict[str, Array]:
+    amounts = np.array([(n.weights, n.state_read, n.state_write) for n in run.values()], dtype=np.int64)
+    return dict(zip(BYTE_COLUMNS, amounts.T, strict=True))
 
 
 def stages(step: DecodeStep, scenario: Scenario) -> Columns:
-    """One row for each operation of each distinct block; `count` says how often a token runs it.
+    """One row for each operation of each distinct block; amounts are those of a token, over all `count` runs.
 
     `start`, `end` and `position` are those of its first run.
     """
@@ -139,36 +184,36 @@ def stages(step: DecodeStep, scenario: Scenario) -> Columns:
     for ref, start in zip(step.sequence, block_starts(step), strict=True):
         first.setdefault(ref.block, (offset, start))
         offset += len(step.blocks[ref.block].ops)
-    parts = []
-    for key, columns in _all_columns(step, scenario).items():
-        position, start = first[key]
-        n = len(columns["position"])
-        parts.append({"count": np.full(n, step.multiplicity[key]), **_shifted(columns, position, start)})
+    parts, bytes_of = [], moved(step, scenario).by_block
+    for block, count in step.folded():
+        columns = _block_columns(block)
+        summed = {name: columns[name] * count for name in AMOUNTS if name in columns}
+        counts = np.full(len(block.ops), count)
+        shifted = _shifted({**columns, **summed}, *first[block.key])
+        parts.append({"count": counts, **shifted, **_byte_columns(bytes_of[block.key])})
     return _joined(parts)
 
 
 def every_stage(step: DecodeStep, scenario: Scenario) -> Columns:
     """One row for each operation of each layer, in the order drawn: as many rows as operations."""
-    columns_of = _all_columns(step, scenario)
+    columns_of = {key: _block_columns(block) for key, block in step.blocks.items()}
+    found = moved(step, scenario)
+    bytes_of = {ref: _byte_columns(run) for ref, run in found.by_place.items()}
     parts, offset = [], 0
     for ref, start in zip(step.sequence, block_starts(step), strict=True):
         columns = columns_of[ref.block]
         n = len(columns["position"])
         layer = np.full(n, -1 if ref.layer is None else ref.layer)
-        parts.append({"layer": layer, **_shifted(columns, offset, start)})
+        run = bytes_of.get(ref) or bytes_of[found.first_place[ref.block]]
+        parts.append({"layer": layer, **_shifted(columns, offset, start), **run})
         offset += n
     return _joined(parts)
 
 
-def _shifted(columns: Mapping[str, list[int | str]], position: int, start: int) -> dict[str, Array]:
+def _shifted(columns: Mapping[str, Array], position: int, start: int) -> dict[str, Array]:
     by = {"position": position, "start": start, "end": start}
-    return {name: _array(rows) + by[name] if name in by else _array(rows) for name, rows in columns.items()}
+    return {name: column + by[name] if name in by else column for name, column in columns.items()}
 
 
-def _array(rows: list[int | str]) -> Array:
-    # Words as objects: numpy's own strings would copy the longest word's width for every row.
-    return np.asarray(rows, dtype=object if isinstance(rows[0], str) else np.int64)
-
-
-def _joined(parts: Sequence[Mapping[str, Array]]) -> Columns:
+def _joined(parts: list[dict[str, Array]]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

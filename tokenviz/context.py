@@ -6,11 +6,11 @@ line, and a bisection finds the last context for which every row still lies on i
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 
 from tokenviz.architecture import Architecture
-from tokenviz.breakdown import op_bytes
+from tokenviz.breakdown import moved
 from tokenviz.graph import DecodeStep
 from tokenviz.notation import GraphError
 from tokenviz.scenario import MAX_CONTEXT, Scenario
@@ -61,13 +61,30 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """Every row as a function of the context, from 0 to `scenario.MAX_CONTEXT`."""
+    """Every row as a function of the context, from 0 to `scenario.MAX_CONTEXT`.
+
+    Attention over chunks starts anew at every chunk: then the last `period` contexts of `pieces` repeat for ever, each
+    time with `drift` added.
+    """
 
     pieces: tuple[Piece, ...]
+    period: int = 0
+    drift: Mapping[Row, int] = field(default_factory=dict)
 
     def piece(self, context: int) -> Piece:
         """The piece that a context lies in."""
-        return next(p for p in self.pieces if context <= p.stop)
+        beyond = context - self.pieces[-1].stop
+        again = -(-beyond // self.period) if self.period and beyond > 0 else 0
+        base = next(p for p in self.pieces if context - again * self.period <= p.stop)
+        return base if not again else self._repeated(base, again)
+
+    def _repeated(self, base: Piece, again: int) -> Piece:
+        shift = again * self.period
+        lines = {
+            row: Line(line.intercept - line.slope * shift + again * self.drift[row], line.slope)
+            for row, line in base.lines.items()
+        }
+        return Piece(base.start + shift, base.stop + shift, lines)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -89,14 +106,30 @@ class Dependence:
     def crossover(self, above: Iterable[Row], below: Iterable[Row]) -> int | None:
         """The first context at which `above` is more than `below`; None when it never is."""
         above, below = tuple(above), tuple(below)
-        for piece in self.pieces:
-            a, b = piece.line(above), piece.line(below)
-            ahead, gains = a.at(piece.start) - b.at(piece.start), a.slope - b.slope
-            if ahead > 0:
-                return piece.start
-            if gains > 0 and (n := piece.start + -ahead // gains + 1) <= piece.stop:
-                return n
+        gaps = [(p, _gap(p.line(above), p.line(below))) for p in self.pieces]
+        gained = sum(self.drift.get(r, 0) for r in above) - sum(self.drift.get(r, 0) for r in below)
+        repeats = (MAX_CONTEXT - self.pieces[-1].stop) // self.period + 1 if self.period else 0
+        for again in range(repeats + 1):
+            for piece, gap in gaps:
+                n = _first_above(piece, Line(gap.intercept + again * gained, gap.slope))
+                # What lies before the part that repeats was looked at the first time.
+                if n is not None and (not again or n > self.pieces[-1].stop - self.period):
+                    return n + again * self.period
         return None
+
+
+def _gap(above: Line, below: Line) -> Line:
+    return Line(above.intercept - below.intercept, above.slope - below.slope)
+
+
+def _first_above(piece: Piece, gap: Line) -> int | None:
+    """The first context of a piece at which a gap is more than zero."""
+    ahead = gap.at(piece.start)
+    if ahead > 0:
+        return piece.start
+    if gap.slope > 0 and (n := piece.start + -ahead // gap.slope + 1) <= piece.stop:
+        return n
+    return None
 
 
 def measure(step: DecodeStep, scenario: Scenario) -> dict[Row, int]:
@@ -106,13 +139,13 @@ def measure(step: DecodeStep, scenario: Scenario) -> dict[Row, int]:
     def put(row: Row, n: int) -> None:
         total[row] = total.get(row, 0) + n
 
-    moved = op_bytes(step, scenario)
+    bytes_of = moved(step, scenario).by_block
     for block, count in step.folded():
         for op in block.ops:
             kind = block.transform_by_id[op.transform].kind
             for counter, n in op.counts.items():
                 put(Row(counter, kind, block.kind), n * count)
-            put(Row("bytes", "weights", block.kind), moved[block.key][op.id].weights * count)
+            put(Row("bytes", "weights", block.kind), bytes_of[block.key][op.id].weights)
         state = state_traffic(block, scenario)
         for name in STATE_FIELDS:
             put(Row("bytes", name, block.kind), getattr(state, name) * count)
@@ -120,14 +153,12 @@ def measure(step: DecodeStep, scenario: Scenario) -> dict[Row, int]:
 
 
 def dependence(architecture: Architecture, scenario: Scenario) -> Dependence:
-    """Every row of a model as straight lines in the context; the scenario's own context plays no part."""
-    return _dependence(architecture, replace(scenario, context=0))
+    """Every row of a model as straight lines in the context; the scenario's own context and rate play no part."""
+    return _dependence(architecture, replace(scenario, context=0, tokens_per_s=1.0))
 
 
 @lru_cache(maxsize=32)
 def _dependence(architecture: Architecture, scenario: Scenario) -> Dependence:
-    last = MAX_CONTEXT
-
     @cache
     def at(context: int) -> dict[Row, int]:
         here = replace(scenario, context=context)
@@ -135,14 +166,42 @@ def _dependence(architecture: Architecture, scenario: Scenario) -> Dependence:
 
     pieces: list[Piece] = []
     start = 0
-    while start < last:
+    while start < MAX_CONTEXT:
         lines = _lines(at(start), at(start + 1), start)
-        stop = _last_on(lines, at, start + 1, last)
+        stop = _last_on(lines, at, start + 1, MAX_CONTEXT)
         pieces.append(Piece(start, stop, lines))
         start = stop
+        if period := _period(pieces):
+            return _repeating(pieces, period, at)
         if len(pieces) > MAX_PIECES:
             raise GraphError(f"counts are not made of straight lines in the context: {MAX_PIECES} pieces end at {stop}")
     return Dependence(tuple(pieces))
+
+
+def _period(pieces: list[Piece]) -> int:
+    """Contexts after which the last two pieces have repeated the two before them; 0 when they have not."""
+    if len(pieces) < 4:
+        return 0
+    a, b, again_a, again_b = pieces[-4:]
+    same = all(
+        x.stop - x.start == y.stop - y.start and _slopes(x) == _slopes(y) for x, y in ((a, again_a), (b, again_b))
+    )
+    return again_a.start - a.start if same else 0
+
+
+def _slopes(piece: Piece) -> dict[Row, int]:
+    return {row: line.slope for row, line in piece.lines.items()}
+
+
+def _repeating(pieces: list[Piece], period: int, at: Callable[[int], Mapping[Row, int]]) -> Dependence:
+    """A dependence whose last two pieces repeat; checked at the far end, where a wrong guess would show."""
+    last = pieces[-2]
+    drift = {row: n - at(last.start - period)[row] for row, n in at(last.start).items()}
+    found = Dependence(tuple(pieces[:-2]), period, drift)
+    for context in (MAX_CONTEXT, MAX_CONTEXT - period // 2, MAX_CONTEXT // 2):
+        if {row: found.value([row], context) for row in found.rows} != at(context):
+            raise GraphError(f"counts do not repeat every {period:,} positions: they differ at {context:,}")
+    return found
 
 
 def _lines(first: Mapping[Row, int], second: Mapping[Row, int], start: int) -> dict[Row, Line]:

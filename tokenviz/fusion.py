@@ -42,7 +42,7 @@ def _kinds(*kinds: str) -> frozenset[str]:
 KERNELS = (
     Kernel(
         "attention", "scores, mask, softmax and value mix, streamed over the cache (flash decoding)",
-        _kinds("scores"), after=_kinds("causal mask", "softmax", "value mix"),
+        _kinds("scores"), after=_kinds("ALiBi", "soft cap", "causal mask", "softmax", "value mix"),
     ),
     Kernel(
         "q/k norm and RoPE", "the norms of q and k and both rotations",
@@ -51,14 +51,21 @@ KERNELS = (
     Kernel("cache write", "K append and V append together", _kinds("K append", "V append")),
     Kernel("output gate", "its activation and its multiply", _kinds("gate multiply"), before=_kinds("output gate")),
     Kernel(
-        "delta rule", "q and k norms, correction strength, decay, update and read-out of the state",
-        _kinds("delta update"), before=_kinds("L2 norm", "correction strength", "decay"),
+        "state update", "q and k norms, correction strength, decay, update and read-out of a recurrent state",
+        _kinds("delta update", "state update"), before=_kinds("L2 norm", "correction strength", "decay"),
     ),
-    Kernel("router", "softmax over the experts and top-k", _kinds("top-k"), before=_kinds("softmax", "sigmoid")),
-    Kernel("combine", "the shared expert's gate, weights and sum of the experts", _kinds("expert combine"),
-           before=_kinds("sigmoid")),
-    Kernel("residual add", "runs inside the neighbouring norm's kernel: no launch of its own", _kinds("residual add"),
-           launches=False),
+    Kernel(
+        "router", "scores of the experts (softmax or sigmoid) and top-k",
+        _kinds("top-k"), before=_kinds("softmax", "sigmoid"), after=_kinds("softmax", "sigmoid"),
+    ),
+    Kernel(
+        "combine", "the shared expert's gate, weights and sum of the experts",
+        _kinds("expert combine"), before=_kinds("sigmoid"),
+    ),
+    Kernel(
+        "residual add", "runs inside the neighbouring norm's kernel: no launch of its own",
+        _kinds("residual add"), launches=False,
+    ),
 )  # fmt: skip
 
 

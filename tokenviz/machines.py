@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from tokenviz.breakdown import OpBytes, op_bytes
+from tokenviz.breakdown import OpBytes, moved
 from tokenviz.catalog import data_dir
 from tokenviz.graph import DecodeStep
 from tokenviz.notation import ScenarioError
@@ -98,7 +98,8 @@ def peak_of(machine: Machine, scenario: Scenario) -> tuple[str, int] | None:
 
     Weights of 4 bits are widened before they are multiplied, as common kernels do.
     """
-    for precision in ("fp8", "bf16") if scenario.weights == "fp8" else ("bf16",):
+    stored = scenario.quantization.format if scenario.quantization else scenario.weights
+    for precision in ("fp8", "bf16") if stored == "fp8" else ("bf16",):
         if precision in machine.peak_flops_per_s:
             return precision, machine.peak_flops_per_s[precision]
     return None
@@ -148,12 +149,12 @@ class RooflinePoint:
 
 def roofline(step: DecodeStep, scenario: Scenario) -> tuple[RooflinePoint, ...]:
     """Every transform of every distinct block; MACs and bytes add up to the step's."""
-    moved = op_bytes(step, scenario)
+    bytes_of = moved(step, scenario).by_block
     points: dict[tuple[str, str, str], tuple[int, int, int]] = {}
     for block, count in step.folded():
         for transform in block.transforms:
             macs = sum(op.counts.get("mac", 0) for op in transform.ops) * count
-            total = sum((moved[block.key][op.id] for op in transform.ops), OpBytes()).total * count
+            total = sum((bytes_of[block.key][op.id] for op in transform.ops), OpBytes()).total
             key = (block.title, block.kind, transform.title)
             before = points.get(key, (0, 0, 0))
             points[key] = (before[0] + count, before[1] + macs, before[2] + total)

@@ -1,6 +1,6 @@
 """The Statistics page: where the work goes, and how much of it can run at once."""
 
-from urllib.parse import urlencode
+from dataclasses import replace
 
 import streamlit as st
 
@@ -57,10 +57,7 @@ def page(choice: ui.Choice) -> None:
 
 def _second(this: Side) -> Side | None:
     """What to compare with: any model, the same one included, at another context or precision."""
-    left, right = st.columns([1, 1])
-    with right.popover("Link to this view", icon=":material/link:"):
-        st.code(permalink(), language=None, wrap_lines=True)
-    with left.popover("Compare with …", icon=":material/compare_arrows:"):
+    with st.popover("Compare with …", icon=":material/compare_arrows:"):
         name = st.selectbox("Second model", (NOTHING, *bundled_models()), key="vs", bind="query-params",
                             help="The same model twice gives differences of zero.")  # fmt: skip
         context = st.number_input("Its cached positions", 0, MAX_CONTEXT, None, key="vs_context", bind="query-params",
@@ -70,22 +67,17 @@ def _second(this: Side) -> Side | None:
     if name == NOTHING:
         return None
     model = this.model if name == this.model.name else load_model(name)
-    own = this.scenario.weights if model is this.model else None
-    return Side(
-        model,
-        model.scenario(
-            context=this.scenario.context if context is None else int(context),
-            weights=own if weights == SAME else weights, output=this.scenario.output,
-            gate=this.scenario.gate if model.gate_differs and this.model.gate_differs else None,
-            tokens_per_s=this.scenario.tokens_per_s,
-        ),
-    )  # fmt: skip
-
-
-def permalink() -> str:
-    """The address of this page with every choice that is not a default."""
-    query = urlencode({k: st.query_params.get_all(k) for k in st.query_params}, doseq=True)
-    return f"{st.context.url or ''}{'?' if query else ''}{query}"
+    scenario = this.scenario
+    if model is not this.model:
+        scenario = model.scenario(
+            context=scenario.context, output=scenario.output, tokens_per_s=scenario.tokens_per_s, kv=scenario.kv,
+            metadata=scenario.metadata,
+        )  # fmt: skip
+    if context is not None:
+        scenario = replace(scenario, context=int(context))
+    if weights != SAME:
+        scenario = replace(scenario, weights=weights, quantization=None)
+    return Side(model, scenario)
 
 
 # ------------------------------------------------------------------------------------------------ the picture
@@ -95,7 +87,7 @@ def permalink() -> str:
 def picture(side: Side, which: str) -> None:
     """The whole token above, a window of it below, and what runs at the chosen timestep."""
     step, last = side.step, side.summary.critical_path
-    t_key = f"{which}t".replace(" ", "_")
+    t_key = f"{which}timestep".replace(" ", "_")
     if st.session_state.get(t_key, 0) >= last:
         st.session_state[t_key] = last - 1
     drawing = st.container()

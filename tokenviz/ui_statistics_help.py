@@ -24,7 +24,7 @@ def changes(side: Side) -> dict[str, Change]:
         "4-bit weights": Change(weights="int4"),
         "fp8 K/V": Change(kv="fp8"),
     }
-    bits, kv_bits = DTYPE_BITS[side.scenario.weights], DTYPE_BITS[side.scenario.kv]
+    bits, kv_bits = DTYPE_BITS[side.precision], DTYPE_BITS[side.scenario.kv]
     return {
         name: c for name, c in found.items()
         if (c.weights is None or DTYPE_BITS[c.weights] < bits) and (c.kv is None or DTYPE_BITS[c.kv] < kv_bits)
@@ -66,7 +66,7 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
 def _own_change(this: Side) -> Change:
     """The reader's own what-if."""
     columns = st.columns(4)
-    positions = columns[0].number_input("Tokens at once", 1, 64, 1, key="n", bind="query-params")
+    positions = columns[0].number_input("Tokens at once", 1, 64, 1, key="tokens", bind="query-params")
     batch = columns[1].number_input("Batch", 1, MAX_BATCH, 1, key="batch", bind="query-params")
     weights = columns[2].selectbox("Weights", (AS_IT_IS, *DTYPE_BITS), key="what_weights", bind="query-params")
     kv = columns[3].selectbox("K/V", (AS_IT_IS, *DTYPE_BITS), key="what_kv", bind="query-params")

@@ -8,8 +8,8 @@ import streamlit as st
 from tokenviz.conventions import CONVENTIONS, totals
 from tokenviz.ledger import arithmetic
 from tokenviz.machines import Bounds, Machine, RooflinePoint, bounds, devices_that_fit, machines, roofline
-from tokenviz.notation import bytes_of
-from tokenviz.traffic import kept, parameters
+from tokenviz.storage import weight_bytes
+from tokenviz.traffic import kept
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
 from tokenviz.views import statistics_help as helps
 from tokenviz.views.format import exact, plural, seconds, si
@@ -60,8 +60,8 @@ def _ask() -> tuple[Machine, int | None, float, str]:
                                       placeholder="as many as fit")  # fmt: skip
     latency = columns[2].number_input("Time per link (µs)", 0.0, 1_000.0, 1.0, 0.1, key="link", bind="query-params",
                                       help="An assumption: what one step of the chain costs.")  # fmt: skip
-    chain = columns[3].selectbox("Chain", CHAINS, format_func=lambda c: CONVENTIONS[c].title, key="chain",
-                                 bind="query-params", help="Whose critical path is multiplied by that time.")  # fmt: skip
+    chain = columns[3].selectbox("Chain", CHAINS, format_func=lambda c: CONVENTIONS[c].title, key="chain_counted",
+                                 bind="query-params", help="Its critical path is multiplied by that time.")  # fmt: skip
     machine = _own_machine() if name == OWN else machines()[names.index(name)]
     return machine, None if devices is None else int(devices), latency * 1e-6, chain
 
@@ -87,8 +87,8 @@ def _own_machine() -> Machine:
 
 def needed_bytes(side: Side) -> int:
     """Weights, all experts included, and the state that one sequence keeps."""
-    own, state = parameters(side.step, side.model.architecture.tied), kept(side.step, side.scenario)
-    return bytes_of(own.total, side.scenario.weights) + state.kv + state.window + state.recurrent + state.convolution
+    stored, state = weight_bytes(side.step, side.scenario)[0], kept(side.step, side.scenario)
+    return stored + state.kv + state.window + state.recurrent + state.convolution
 
 
 def _bounds(side: Side, machine: Machine, devices: int | None, latency_s: float, chain: str) -> tuple[Bounds, int]:

@@ -117,15 +117,16 @@ def every_operation(this: Side, other: Second) -> None:
                                   bind="query-params")  # fmt: skip
     rows = words.rows_table(this, folded=chosen == DISTINCT)
     left, middle, right = st.columns(3)
-    search = left.text_input("Contains", key="contains", placeholder="softmax exp", bind="query-params")
+    search = left.text_input("Contains", key="contains", placeholder="delta products", bind="query-params")
     kinds = middle.multiselect("Block", sorted(set(rows["block"])), key="blocks")
     classes = right.multiselect("Class", [c.value for c in OpClass], key="classes")
     shown = words.matching(rows, search, {"block": kinds, "class": classes})
     table(shown, key="every", height=520)
+    summed = "; amounts are summed over all layers (count)" if chosen == DISTINCT else ""
     how_to_read(
-        f"{exact(len(shown))} of {exact(len(rows))} rows. Bytes are attributed so that they add up: a weight to the "
-        "first operation that reads it, a state's read to the first that uses it, its write to the one that makes it. "
-        "Values are elements."
+        f"{exact(len(shown))} of {exact(len(rows))} rows{summed}. Bytes are attributed so that they add up: a "
+        "weight to the first operation that reads it, a state's read to the first that uses it, its write to the one "
+        "that makes it. Values are elements."
     )
     _files(this)
     if other is not None:

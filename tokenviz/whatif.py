@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from tokenviz.architecture import Architecture
+from tokenviz.breakdown import weight_loads
 from tokenviz.graph import DecodeStep
 from tokenviz.ledger import arithmetic
-from tokenviz.notation import ScenarioError, bytes_of
+from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import summarise
 from tokenviz.trace import traced
-from tokenviz.traffic import kept, traffic, weight_reads
+from tokenviz.traffic import kept, traffic
 
 MAX_BATCH = 4_096
 
@@ -41,7 +42,9 @@ class Change:
     def scenario(self, base: Scenario) -> Scenario:
         """The scenario of one sequence."""
         wanted = {"positions": self.positions, "weights": self.weights, "kv": self.kv}
-        return replace(base, **{k: v for k, v in wanted.items() if v is not None})  # type: ignore[arg-type]
+        changed = replace(base, **{k: v for k, v in wanted.items() if v is not None})  # type: ignore[arg-type]
+        # A precision that is asked for replaces the formats that a config declares.
+        return changed if self.weights is None else replace(changed, quantization=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +107,12 @@ def _weight_bytes(step: DecodeStep, scenario: Scenario, batch: int) -> int:
     """Bytes of weights when every sequence picks other rows and experts than the others, as far as there are any."""
     total = 0
     shared: dict[str, int] = {}
-    for block, count in step.folded():
-        for weight, read in weight_reads(block):
-            n = bytes_of(min(read * batch, weight.size), scenario.weights)
-            if weight.scope:
-                shared[weight.scope] = max(shared.get(weight.scope, 0), n)
-            else:
-                total += n * count
+    for load in weight_loads(step, scenario):
+        n = load.bytes_of(min(load.read * batch, load.weight.size))
+        if load.weight.scope:
+            shared[load.weight.scope] = max(shared.get(load.weight.scope, 0), n)
+        else:
+            total += n * load.count
     return total + sum(shared.values())
 
 

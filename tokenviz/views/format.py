@@ -31,11 +31,11 @@ def exact(number: int) -> str:
     return f"{number:,}".replace("-", "−")
 
 
-def signed(number: float, unit: str = "") -> str:
-    """A difference: always with its sign, zero without one."""
+def signed(number: int, unit: str = "") -> str:
+    """A difference, always with its sign and zero without one: exact as a count, in SI when it has a unit."""
     if number == 0:
         return f"0 {unit}".rstrip()
-    return f"{'+' if number > 0 else ''}{si(number, unit)}"
+    return f"{'+' if number > 0 else ''}{si(number, unit) if unit else exact(number)}"
 
 
 def seconds(time_s: float) -> str:

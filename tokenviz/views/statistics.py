@@ -50,7 +50,13 @@ class Side:
     @property
     def label(self) -> str:
         """Name, context and precision: ``qwen3.8-27b · 1,000,000 cached · int4``."""
-        return f"{self.model.name} · {exact(self.scenario.context)} cached · {self.scenario.weights}"
+        return f"{self.model.name} · {exact(self.scenario.context)} cached · {self.precision}"
+
+    @property
+    def precision(self) -> str:
+        """The format of most weights: the config's own, or what was asked for."""
+        declared = self.scenario.quantization
+        return declared.format if declared else self.scenario.weights
 
 
 # ------------------------------------------------------------------------------------------------ sentences
@@ -65,7 +71,8 @@ def finding(side: Side) -> str:
     return (
         f"Decoding one token is {serial}: **{exact(s.operations)}** operations, **{exact(s.critical_path)}** of them "
         f"in one chain; **{s.average_parallelism:.2f}** run at once on average, never more than "
-        f"**{s.peak_parallelism}**. It moves **{si(moved.total, 'B')}**, {share(1 - state)} of it weights and {share(state)} state."
+        f"**{s.peak_parallelism}**. It moves **{si(moved.total, 'B')}**, {share(1 - state)} of it weights "
+        f"and {share(state)} state."
     )
 
 
@@ -176,9 +183,7 @@ def rows_summary(side: Side) -> pd.DataFrame:
     """One row for each block title, transform and operation, summed over all layers."""
     table = rows_table(side, folded=True)
     values = ["values out", "weight bytes", "state bytes read", "state bytes written"]
-    summed = table[["block", "transform", "operation"]].assign(
-        operations=table["count"], **{v: table[v] * table["count"] for v in values}
-    )
+    summed = table[["block", "transform", "operation", *values]].assign(operations=table["count"])
     return summed.groupby(["block", "transform", "operation"], sort=False, as_index=False).sum()
 
 
@@ -214,10 +219,9 @@ def compared(this: pd.DataFrame, other: pd.DataFrame, keys: list[str], values: l
 
 
 def compared_sentence(this: Side, other: Side) -> str:
-    """The headline difference, signed: the second minus the first."""
+    """The headline differences, signed: the second minus the first."""
     a, b = this.summary, other.summary
-    pairs = (
-        ("operations", b.operations - a.operations, ""), ("critical path", b.critical_path - a.critical_path, ""),
-        ("bytes per token", other.traffic.total - this.traffic.total, "B"),
-    )  # fmt: skip
-    return ", ".join(f"{name} {signed(n, unit)}" for name, n, unit in pairs)
+    return (
+        f"operations {signed(b.operations - a.operations)}, critical path {signed(b.critical_path - a.critical_path)}, "
+        f"bytes per token {signed(other.traffic.total - this.traffic.total, 'B')}"
+    )

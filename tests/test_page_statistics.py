@@ -1,0 +1,115 @@
+"""The page itself, run without a browser: every section for the three profiles, comparison, links and wrong input."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tokenviz.ui_statistics import TABS
+
+ROOT = Path(__file__).parent.parent
+PROFILES = {
+    "qwen3.8-2.4t-a95b": (10_612, 6_886, 4, 1.54),
+    "qwen3.8-27b": (5_337, 3_897, 4, 1.37),
+    "qwen3.5-0.8b": (2_001, 1_467, 4, 1.36),
+}
+CHARTS = {"Parallelism": 2, "Operations": 1, "Arithmetic": 1, "Data movement": 2, "What would help": 1,
+          "On a machine": 2, "Every operation": 0}  # fmt: skip
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    app.switch_page("pages/statistics.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def charts(app: AppTest) -> int:
+    return len(app.get("vega_lite_chart"))
+
+
+@pytest.mark.parametrize("section", TABS)
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_section_of_every_profile(name: str, section: str) -> None:
+    app = opened(model=name, section=section)
+    operations, depth, *_ = PROFILES[name]
+    assert f"**{operations:,}** operations, **{depth:,}** of them in one chain" in app.markdown[0].value
+    assert charts(app) == 1 + CHARTS[section]
+    assert not app.error
+    totals = app.dataframe[1].value
+    assert tuple(totals.iloc[0][["operations", "critical path", "peak", "average"]]) == PROFILES[name]
+
+
+@pytest.mark.parametrize("section", TABS)
+def test_the_same_model_twice_differs_nowhere(section: str) -> None:
+    app = opened(model="qwen3.5-0.8b", vs="qwen3.5-0.8b", section=section)
+    tables = [d.value for d in app.dataframe]
+    differences = [t[c] for t in tables for c in t.columns if c.endswith(", difference")]
+    assert len(differences) >= 5  # four of the totals and at least one of the section
+    assert all((d == 0).all() for d in differences)
+    assert charts(app) == 2 * (1 + CHARTS[section])
+    assert any("operations 0, critical path 0, bytes per token 0 B" in m.value for m in app.markdown)
+
+
+def test_another_context_of_the_same_model_is_signed() -> None:
+    app = opened(model="qwen3.8-27b", vs="qwen3.8-27b", vs_context="0", section="Data movement")
+    table = next(d.value for d in app.dataframe if "bytes, difference" in d.value.columns)
+    read = table.set_index("origin")["bytes, difference"]["K/V read"]
+    assert read == -65_536 * 1_000_000
+    # 4-bit weights are the profile's own precision, kept for the same model
+    assert any("qwen3\\.8\\-27b · 0 cached · int4" in m.value for m in app.markdown)
+
+
+def test_a_timestep_lists_what_runs() -> None:
+    app = opened(model="qwen3.8-2.4t-a95b", timestep="2")
+    assert app.dataframe[0].value["operation"].tolist() == ["products"] * 4
+    app.slider(key="timestep").set_value(0).run()
+    assert app.dataframe[0].value["operation"].tolist() == ["look up row pair"]
+    app.selectbox(key="jump").set_value("layers.91.ffn · Experts").run()
+    # before the end: the output block (norm 6, scores 2, softmax 5) and the last section's 31
+    assert app.slider(key="timestep").value == 6_886 - 13 - 31
+    assert set(app.dataframe[0].value["place"]) == {"layers.91.ffn"}
+
+
+def test_a_timestep_beyond_a_shorter_model_moves_to_its_end() -> None:
+    app = opened(model="qwen3.8-2.4t-a95b", timestep="6885")
+    app.selectbox(key="model").set_value("qwen3.5-0.8b").run()
+    assert not app.exception
+    assert app.slider(key="timestep").value == 1_466
+
+
+def test_rows_filter_and_downloads() -> None:
+    app = opened(section="Every operation", rows="every layer", contains="value mix", model="qwen3.8-2.4t-a95b")
+    rows = next(d.value for d in app.dataframe if "weight bytes" in d.value.columns)
+    # products and sum in each of 23 attention layers
+    assert len(rows) == 23 * 2
+    labels = [b.label for b in app.get("download_button")]
+    assert labels == ["All rows as CSV", "Distinct blocks as CSV", "Schedule for Perfetto (Chrome trace)"]
+
+
+def test_a_change_of_ones_own() -> None:
+    app = opened(section="What would help", model="qwen3.5-0.8b", tokens="3", what_kv="fp8")
+    table = next(d.value for d in app.dataframe if "change" in d.value.columns)
+    assert table["change"].tolist()[-1] == "your own"
+    assert table["tokens per step"].tolist()[-1] == 3
+
+
+def test_a_machine_of_ones_own_and_one_that_is_too_small() -> None:
+    app = opened(section="On a machine", model="qwen3.5-0.8b", machine="type your own")
+    assert any("Figures typed in by you" in c.value for c in app.caption)
+    app = opened(section="On a machine", model="qwen3.8-2.4t-a95b", machine="NVIDIA H100 SXM", devices="1")
+    assert any("**do not fit** into" in m.value for m in app.markdown)
+    assert any("Source: NVIDIA" in c.value for c in app.caption)
+    bounds = next(d.value for d in app.dataframe if "lower bound (s)" in d.value.columns and "binds" in d.value.columns)
+    assert bounds["binds"].sum() == 1
+
+
+def test_how_it_is_counted_is_on_the_page() -> None:
+    app = opened()
+    text = " ".join(m.value for m in app.markdown)
+    for title in ("As drawn", "Dataflow", "Scalar depth", "Fused"):
+        assert f"**{title}.**" in text
+    assert "[as drawn](#how-this-is-counted)" in text
