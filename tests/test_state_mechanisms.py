@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.test_cases_state import DEEPSEEK, NEMOTRON, analysis, mixers
-from tokenviz.catalog import model_from_text
+from tokenviz.catalog import load_model, model_from_text
 from tokenviz.notation import ConfigError
+from tokenviz.prediction import prediction_heads
 
 MINIMAX = {
     "model_type": "minimax_text_01", "hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 4,
@@ -88,6 +89,21 @@ def test_softmax_scale_under_yarn() -> None:
 def scale_of(config: dict[str, Any]) -> float:
     architecture = model_from_text(json.dumps(config), "scale").architecture
     return float(architecture.layers[0].sections[0].body.scale)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "slope"),
+    [
+        # A layer with experts, a matrix from 2 × 6,144 to 6,144, three norms; one more latent and indexer cache.
+        ("glm-5", 9_952_920_320, (512 + 64 + 128) * 2),
+        # 11,507,286,016 of the layer + 2 × 7,168² + 3 × 7,168; the stored copies of both tables are the model's own.
+        ("deepseek-v3", 11_610_067_968, (512 + 64) * 2),
+    ],
+)
+def test_prediction_heads_of_latent_models(name: str, parameters: int, slope: int) -> None:
+    model = load_model(name)
+    added = prediction_heads(model.architecture, model.scenario(context=100))
+    assert (added.parameters, added.kv_bytes_per_position) == (parameters, slope)
 
 
 def test_an_unbounded_time_step_limit_is_read() -> None:

@@ -3,7 +3,17 @@
 from dataclasses import replace
 from math import log
 
-from tokenviz.architecture import Architecture, DenseFFN, Indexer, LatentAttention, LayerNorm, MoE, RMSNorm, Rope
+from tokenviz.architecture import (
+    Architecture,
+    DenseFFN,
+    Indexer,
+    LatentAttention,
+    LayerNorm,
+    MoE,
+    Prediction,
+    RMSNorm,
+    Rope,
+)
 from tokenviz.config import Reader
 from tokenviz.families.common import activation, assemble, family, layer, layer_count
 from tokenviz.families.rope import rope
@@ -141,7 +151,8 @@ def _build(
         width = c.integer("moe_intermediate_size")
         shared = c.integer("n_shared_experts", default=shared, low=0, high=10_000, why="the family's default")
         ffns[1] = routed_moe(c, routing, width=width, shared=width * shared or None)
-    name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
+    guesses = name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
     c.read.add("layer_types")
     pairs = [layer(norm, mixer, ffn) for ffn in ffns]
-    return assemble(c, tuple(pairs[s] for s in sparse), norm, tied_default=False)
+    extra = Prediction(layer=pairs[1], count=guesses) if guesses else None
+    return assemble(c, tuple(pairs[s] for s in sparse), norm, tied_default=False, prediction=extra)

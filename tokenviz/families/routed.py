@@ -89,8 +89,9 @@ def sparse_layers(c: Reader, count: int, first_default: int) -> tuple[bool, ...]
     return tuple(i >= first and i % every == 0 for i in range(count))
 
 
-def name_prediction_heads(c: Reader, *keys: str) -> None:
-    """Extra prediction heads are in the file but not in the step."""
+def name_prediction_heads(c: Reader, *keys: str) -> int:
+    """How many extra prediction heads are in the file but not in the step."""
     heads = c.integer(*keys, default=0, low=0, high=1_000)
     if heads:
         c.assume(f"multi-token prediction heads ({heads}) are left out")
+    return heads
