@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from tokenviz.analysis import Analysis, analyze, report
 from tokenviz.catalog import Model, bundled_models, load_model, model_from_path, model_from_text
+from tokenviz.cli_decoder import add_decoder
 from tokenviz.cli_place import add_place
 from tokenviz.config import MAX_CONFIG_BYTES
 from tokenviz.notation import DTYPE_BITS, ScenarioError, TokenvizError
@@ -43,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     models.set_defaults(run=_models)
     _add_analyze(commands)
     add_place(commands, find_model, _whole)
+    add_decoder(commands, _whole, _number)
     return parser
 
 
