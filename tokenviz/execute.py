@@ -46,6 +46,7 @@ class Plan:
     slots: Mapping[str, int]
     constants: tuple[tuple[int, float], ...]
     prepare: tuple[Instruction, ...]  # depends on weights alone
+    tables: tuple[Instruction, ...]  # depends on the positions alone: once a step, however many layers use the block
     steps: tuple[Instruction, ...]
     width: int
 
@@ -89,14 +90,16 @@ def compile_block(block: Block) -> Plan:
         return constants[-1][0]
 
     prepare: list[Instruction] = []
+    tables: list[Instruction] = []
     steps: list[Instruction] = []
     for item in block.program:
         lowered = _lower(block, item)
         results = (item.result,) if isinstance(item, Wire) else item.results
         instruction = Instruction(lowered, tuple(slot(o) for o in item.operands), tuple(slots[r] for r in results))
-        ahead = isinstance(item, Wire) and item.kind == "fold"
-        (prepare if ahead else steps).append(instruction)
-    return Plan(MappingProxyType(slots), tuple(constants), tuple(prepare), tuple(steps), len(slots) + len(constants))
+        kind = item.kind if isinstance(item, Wire) else ""
+        {"fold": prepare, "positions": tables}.get(kind, steps).append(instruction)
+    width = len(slots) + len(constants)
+    return Plan(MappingProxyType(slots), tuple(constants), tuple(prepare), tuple(tables), tuple(steps), width)
 
 
 def _lower(block: Block, item: Op | Wire) -> Callable[..., Any]:
@@ -114,6 +117,15 @@ def _run(instructions: Sequence[Instruction], env: list[Any]) -> None:
         else:
             for slot, value in zip(i.results, made, strict=True):
                 env[slot] = value
+
+
+def _fill(tables: dict[str, list[tuple[int, Any]]], key: str, plan: Plan, env: list[Any]) -> None:
+    """Put a block's position tables into its slots; layers that share the block share them."""
+    if key not in tables:
+        _run(plan.tables, env)
+        tables[key] = [(slot, env[slot]) for i in plan.tables for slot in i.results]
+    for slot, value in tables[key]:
+        env[slot] = value
 
 
 def weight_name(ref: BlockRef, weight: Value) -> str:
@@ -188,6 +200,7 @@ def execute(
         raise TokenvizError(f"the step was traced for {step.positions} new positions, {tokens.size} tokens were given")
     ports: dict[str, Any] = {"token": tokens, "position": np.arange(state.position, state.position + len(tokens))}
     arrays, recorded = {}, []
+    tables: dict[str, list[tuple[int, Any]]] = {}
     with np.errstate(over="ignore"):  # exp of a very negative gate overflows to inf, its reciprocal is the right 0
         for ref, template in zip(step.sequence, bound.templates, strict=True):
             block, plan = step.blocks[ref.block], bound.plans[ref.block]
@@ -196,6 +209,7 @@ def execute(
                 env[plan.slots[value]] = ports[port]
             for kept in block.states:
                 env[plan.slots[kept.read]] = state.arrays[f"{ref.name}.{kept.id}"]
+            _fill(tables, ref.block, plan, env)
             _run(plan.steps, env)
             for kept in block.states:
                 arrays[f"{ref.name}.{kept.id}"] = env[plan.slots[kept.written]]

@@ -114,7 +114,13 @@ def _reduction(reduce: Callable[..., Array]) -> Callable[[Sequence[Dims], Dims, 
 
 
 def contraction(a: Dims, b: Dims, out: Dims) -> Callable[[Array, Array], Array]:
-    """Function for the einsum ``a, b -> out`` (no repeated letter) as one batched matrix product."""
+    """Function for the einsum ``a, b -> out`` (no repeated letter) as one batched matrix product.
+
+    Of the two orders of the operands, the one is taken whose result already lies in memory as `out` asks.
+    """
+    swapped = _matrix_order(b, a, out) == out != _matrix_order(a, b, out)
+    if swapped:
+        a, b = b, a
     batch = tuple(d for d in a if d in b and d in out)
     summed = tuple(d for d in a if d in b and d not in out)
     free_a = tuple(d for d in a if d not in b)
@@ -126,15 +132,26 @@ def contraction(a: Dims, b: Dims, out: Dims) -> Callable[[Array, Array], Array]:
     nb, na, nf = len(batch), len(free_a), len(free_b)
 
     def run(x: Array, y: Array) -> Array:
+        if swapped:
+            x, y = y, x
         x, y = x.transpose(perm_a), y.transpose(perm_b)
         lead, rows, cols = x.shape[:nb], x.shape[nb : nb + na], y.shape[nb : nb + nf]
-        depth = x.shape[nb + na :]
-        x = x.reshape((*lead, _prod(rows), _prod(depth)))
-        y = y.reshape((*lead, _prod(cols), _prod(depth)))
+        depth = _prod(x.shape[nb + na :])
+        x = x.reshape((*lead, _prod(rows), depth))
+        y = y.reshape((*lead, _prod(cols), depth))
         z = np.matmul(x, y.swapaxes(-1, -2))
         return z.reshape(lead + rows + cols).transpose(perm_out)
 
     return run
+
+
+def _matrix_order(a: Dims, b: Dims, out: Dims) -> Dims:
+    """The order of the result's letters in the matrix product of a and b: batch, free in a, free in b."""
+    return (
+        *(d for d in a if d in b and d in out),
+        *(d for d in a if d not in b),
+        *(d for d in b if d not in a),
+    )
 
 
 def _prod(shape: Sequence[int]) -> int:
@@ -231,7 +248,7 @@ def _keep(_operands: Sequence[Dims], _result: Dims, _attrs: Mapping[str, Any]) -
 
 
 def _mean(a: Array, axis: tuple[int, ...]) -> Array:
-    return a.mean(axis=axis)
+    return np.add.reduce(a, axis=axis) / _prod([a.shape[i] for i in axis])
 
 
 def _erf(a: Array) -> Array:
@@ -296,8 +313,8 @@ _TABLE = (
     ("relu", _one("compare"), _SELECT, _elementwise(_relu)),
     ("minimum", _one("compare"), _SELECT, _elementwise(np.minimum)),
     ("maximum", _one("compare"), _SELECT, _elementwise(np.maximum)),
-    ("sum", _tree("add"), _REDUCTION, _reduction(np.sum)),
-    ("max", _tree("compare"), _REDUCTION, _reduction(np.max)),
+    ("sum", _tree("add"), _REDUCTION, _reduction(np.add.reduce)),
+    ("max", _tree("compare"), _REDUCTION, _reduction(np.maximum.reduce)),
     (
         "mean",
         lambda s: {"add": s.operands[0] - s.result, "multiply": s.result},
