@@ -251,12 +251,6 @@ def test_the_indexer_bounds_what_attention_reads() -> None:
     assert near.traffic.kv_read == 4 * (6 * 12 + 6 * 24) * 2
 
 
-def test_shared_indexers_are_refused_with_the_key() -> None:
-    config = DEEPSEEK | {"model_type": "glm_moe_dsa", "indexer_types": ["full", "shared", "full", "shared"]}
-    with pytest.raises(ConfigError, match="indexer_types"):
-        analysis(config)
-
-
 def test_deepseek_v4_is_refused_with_the_key() -> None:
     with pytest.raises(ConfigError, match="hc_mult is 4: the residual stream is 4 streams"):
         analysis(DEEPSEEK | {"model_type": "deepseek_v4", "hc_mult": 4})

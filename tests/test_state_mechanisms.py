@@ -63,6 +63,22 @@ def test_latent_experts() -> None:
     assert full.parameters.total - latent.parameters.total == saved
 
 
+def test_layers_may_borrow_an_earlier_choice_of_positions() -> None:
+    """Two of four layers have an indexer of 24 × 3 × 12 + 64 × 12 + 64 × 3 + 2 × 12 parameters and keys of 12."""
+    config = DEEPSEEK | {"model_type": "glm_moe_dsa", "index_topk": 10, "index_n_heads": 3, "index_head_dim": 12}
+    own, lent = analysis(config), analysis(config | {"indexer_types": ["full", "shared", "full", "shared"]})
+    assert own.parameters.total - lent.parameters.total == 2 * (24 * 36 + 64 * 12 + 64 * 3 + 24)
+    assert lent.kept.kv_per_position == (4 * 24 + 2 * 12) * 2
+    assert lent.traffic.kv_read == (4 * 10 * 24 + 2 * 65 * 12) * 2
+    assert analysis(config | {"index_topk_pattern": "FSFS"}).parameters == lent.parameters
+
+
+def test_a_first_layer_cannot_borrow() -> None:
+    config = DEEPSEEK | {"model_type": "glm_moe_dsa", "indexer_types": ["shared", "full", "full", "shared"]}
+    with pytest.raises(ConfigError, match="indexer_types starts with shared"):
+        analysis(config)
+
+
 def test_left_out_positions_lose_one_comparison_each() -> None:
     """Of 65 positions 10 are chosen in each of 4 layers: 55 are left out. Of 6, none is."""
     config = DEEPSEEK | {"model_type": "glm_moe_dsa", "index_topk": 10, "index_n_heads": 3, "index_head_dim": 12}

@@ -28,7 +28,8 @@ CONFIGS_STATE = {
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
     },
     "glm_moe_dsa": {
-        "model_type": "glm_moe_dsa", **LATENT, **GROUPED, "q_lora_rank": 14, "num_hidden_layers": 2, "n_group": 1,
+        "model_type": "glm_moe_dsa", **LATENT, **GROUPED, "q_lora_rank": 14, "n_group": 1,
+        "indexer_types": ["full", "shared", "full"],
         "topk_group": 1, "index_n_heads": 11, "index_head_dim": 10, "index_topk": 6,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
     },

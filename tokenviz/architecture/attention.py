@@ -94,7 +94,8 @@ class LatentAttention:
     """Attention whose heads share one cached latent of `rank` values and `rope_dim` turned coordinates per position.
 
     `query_rank` compresses the queries likewise (None: they are projected directly). `rope` None leaves the
-    `rope_dim` coordinates as they are.
+    `rope_dim` coordinates as they are. A layer with an indexer may lend its choice of positions to later ones
+    (`lends`); one that borrows it has no indexer and reads `borrows` positions at most.
     """
 
     heads: int
@@ -108,3 +109,5 @@ class LatentAttention:
     bias: bool
     norm: RMSNorm
     indexer: Indexer | None
+    lends: bool = False
+    borrows: int | None = None

@@ -1,5 +1,6 @@
 """Multi-head latent attention with routed experts, and its descendants with a sparse-attention indexer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import log
 
@@ -27,20 +28,28 @@ LATENT_EPS = 1e-6
 @family("deepseek_v3", "kimi_k2", title="DeepSeek V3")
 def deepseek_v3(c: Reader) -> Architecture:
     """Latent attention, a few dense layers, then sigmoid-routed experts in groups."""
-    return _build(c, latent_attention(c, query_rank=1536), Routing(groups=(8, 4), scale=2.5), first_dense=3)
+    return _build(
+        c, [latent_attention(c, query_rank=1536)] * layer_count(c), Routing(groups=(8, 4), scale=2.5), first_dense=3
+    )
 
 
 @family("glm4_moe_lite", title="GLM-4.7 Flash")
 def glm4_moe_lite(c: Reader) -> Architecture:
     """The same in a smaller size, with one group of experts."""
-    return _build(c, latent_attention(c, query_rank=768), Routing(groups=(1, 1), scale=1.8), first_dense=1, eps=1e-5)
+    return _build(
+        c,
+        [latent_attention(c, query_rank=768)] * layer_count(c),
+        Routing(groups=(1, 1), scale=1.8),
+        first_dense=1,
+        eps=1e-5,
+    )
 
 
 @family("deepseek_v2", title="DeepSeek V2")
 def deepseek_v2(c: Reader) -> Architecture:
     """The predecessor: softmax router, no correction bias; the small model does not compress its queries."""
     routing = Routing(groups=(1, 1), scale=1.0, scoring="softmax", method="greedy", renormalise=False)
-    return _build(c, latent_attention(c, query_rank=1536), routing, first_dense=0, shared=2)
+    return _build(c, [latent_attention(c, query_rank=1536)] * layer_count(c), routing, first_dense=0, shared=2)
 
 
 @family("deepseek_v32", title="DeepSeek V3.2")
@@ -48,7 +57,7 @@ def deepseek_v32(c: Reader) -> Architecture:
     """V3 with an indexer that picks the positions to attend; its RoPE pairs the two halves."""
     mixer = latent_attention(c, query_rank=1536)
     mixer = replace(mixer, indexer=indexer(c, mixer, heads=64, pairing="half"))
-    return _build(c, mixer, Routing(groups=(8, 4), scale=2.5), first_dense=3)
+    return _build(c, [mixer] * layer_count(c), Routing(groups=(8, 4), scale=2.5), first_dense=3)
 
 
 @family("glm_moe_dsa", title="GLM-5")
@@ -56,9 +65,12 @@ def glm_moe_dsa(c: Reader) -> Architecture:
     """GLM-5: the same indexer with interleaved RoPE, one group of experts."""
     mixer = latent_attention(c, query_rank=2048)
     pairing = "pairs" if c.boolean("indexer_rope_interleave", default=True) else "half"
-    mixer = replace(mixer, indexer=indexer(c, mixer, heads=32, pairing=pairing))
-    _own_indexers(c)
-    return _build(c, mixer, Routing(groups=(1, 1), scale=2.5), first_dense=3, eps=1e-5)
+    own = replace(mixer, indexer=indexer(c, mixer, heads=32, pairing=pairing))
+    kinds = _indexer_kinds(c, layer_count(c))
+    chosen = own.indexer.top_k if own.indexer else None
+    mixers = {True: replace(own, lends=not all(kinds)), False: replace(mixer, borrows=chosen)}
+    every = [mixers[kind] for kind in kinds]
+    return _build(c, every, Routing(groups=(1, 1), scale=2.5), first_dense=3, eps=1e-5)
 
 
 @family("deepseek_v4", title="DeepSeek V4")
@@ -124,24 +136,32 @@ def indexer(c: Reader, mixer: LatentAttention, *, heads: int, pairing: str) -> I
     )  # fmt: skip
 
 
-def _own_indexers(c: Reader) -> None:
-    """Every layer must choose for itself: reuse of another layer's choice is refused."""
-    kinds = c.get("indexer_types") or c.get("index_topk_pattern") or ()
+def _indexer_kinds(c: Reader, count: int) -> tuple[bool, ...]:
+    """Which layers choose positions themselves; the others borrow the choice of the last one that did.
+
+    Given layer by layer, as a pattern of F and S, or as one layer in every few from an offset on.
+    """
+    listed = c.get("indexer_types", "index_topk_pattern")
     every = c.integer("index_topk_freq", default=1, high=10_000)
-    c.read.add("index_skip_topk_offset")
-    if every > 1 or any(kind not in ("full", "F") for kind in kinds):
-        key = "index_topk_freq" if every > 1 else "indexer_types"
-        raise ConfigError(
-            f"{key} lets layers reuse another layer's positions; no recipe covers that, only full indexers"
-        )
+    offset = c.integer("index_skip_topk_offset", default=2, low=0, high=10_000)
+    if listed is None:
+        return tuple(max(i - offset + 1, 0) % every == 0 for i in range(count))
+    words = {"full": True, "F": True, "shared": False, "S": False}
+    if not isinstance(listed, (list, str)) or len(listed) != count or any(str(kind) not in words for kind in listed):
+        raise ConfigError(f"indexer_types is not one of full and shared for each of the {count} layers")
+    kinds = tuple(words[kind] for kind in listed)
+    if not kinds[0]:
+        raise ConfigError("indexer_types starts with shared; the first layer has no earlier choice to borrow")
+    return kinds
 
 
 def _build(
-    c: Reader, mixer: LatentAttention, routing: Routing, *, first_dense: int, shared: int = 1, eps: float = 1e-6
-) -> Architecture:
+    c: Reader, mixers: Sequence[LatentAttention], routing: Routing, *, first_dense: int, shared: int = 1,
+    eps: float = 1e-6,
+) -> Architecture:  # fmt: skip
+    """One of `mixers` for each layer; a dense feed-forward first, experts from `first_dense` on."""
     norm = RMSNorm(eps=c.number("rms_norm_eps", default=eps, why="the family's default"), zero_centred=False)
-    count = layer_count(c)
-    sparse = sparse_layers(c, count, first_dense)
+    sparse = sparse_layers(c, len(mixers), first_dense)
     bias = c.boolean("mlp_bias", default=False)
     dense = DenseFFN(
         width=c.integer("intermediate_size"), activation=activation(c), gated=True, bias=bias, out_bias=bias
@@ -153,6 +173,7 @@ def _build(
         ffns[1] = routed_moe(c, routing, width=width, shared=width * shared or None)
     guesses = name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
     c.read.add("layer_types")
-    pairs = [layer(norm, mixer, ffn) for ffn in ffns]
-    extra = Prediction(layer=pairs[1], count=guesses) if guesses else None
-    return assemble(c, tuple(pairs[s] for s in sparse), norm, tied_default=False, prediction=extra)
+    last = layer(norm, replace(mixers[0], lends=False), ffns[1])
+    extra = Prediction(layer=last, count=guesses) if guesses else None
+    layers = tuple(layer(norm, mixer, ffns[s]) for mixer, s in zip(mixers, sparse, strict=True))
+    return assemble(c, layers, norm, tied_default=False, prediction=extra)

@@ -9,9 +9,9 @@ from tokenviz.recipes.rope import turn
 from tokenviz.scenario import Scenario
 
 
-def sizes(spec: Indexer, seen: int) -> dict[str, int]:
-    """Extents of the letters that an indexer adds, `seen` positions being compared."""
-    return {"I": spec.heads, "index": spec.head_dim, "index_rest": spec.head_dim - spec.rope.dims, "seen": seen}
+def sizes(spec: Indexer) -> dict[str, int]:
+    """Extents of the letters that an indexer adds."""
+    return {"I": spec.heads, "index": spec.head_dim, "index_rest": spec.head_dim - spec.rope.dims}
 
 
 def select(b: Builder, x: Value, query: Value, spec: Indexer, scenario: Scenario) -> tuple[Value, Value]:

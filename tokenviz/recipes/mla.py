@@ -28,8 +28,15 @@ def sizes(spec: LatentAttention, scenario: Scenario) -> Mapping[str, int]:
     if spec.query_rank is not None:
         letters["query_rank"] = spec.query_rank
     if spec.indexer is not None:
-        letters |= {**indexer.sizes(spec.indexer, span), "S": min(span, spec.indexer.top_k)}
+        letters |= indexer.sizes(spec.indexer)
+    if (most := at_most(spec)) is not None:
+        letters |= {"seen": span, "S": min(span, most)}
     return letters
+
+
+def at_most(spec: LatentAttention) -> int | None:
+    """How many positions attention reads where an indexer chooses them; None where it reads all."""
+    return spec.borrows if spec.indexer is None else spec.indexer.top_k
 
 
 def trace(b: Builder, x: Value, spec: LatentAttention, scenario: Scenario) -> Value:
@@ -41,10 +48,7 @@ def trace(b: Builder, x: Value, spec: LatentAttention, scenario: Scenario) -> Va
     )
     key_up, value_up = b.split(expand, "expanded", [("W_k", "passed"), ("W_v", "value")])
     q = absorbed(b, q, key_up, spec)
-    chosen = None
-    if spec.indexer is not None and compressed is not None:
-        with b.prefixed("indexer"):
-            chosen = indexer.select(b, x, compressed, spec.indexer, scenario)
+    chosen = choice(b, x, compressed, spec, scenario)
     entries = cached(b, entry, spec)
     if chosen is not None:
         entries = b.gather(entries, chosen[1], "seen")
@@ -56,6 +60,24 @@ def trace(b: Builder, x: Value, spec: LatentAttention, scenario: Scenario) -> Va
     return projection(
         b, mixed, id="out", equation="D N value, T N value -> T D", title="Output projection", out="Δx", bias=spec.bias
     )
+
+
+def choice(
+    b: Builder, x: Value, compressed: Value | None, spec: LatentAttention, scenario: Scenario
+) -> tuple[Value, Value] | None:
+    """Scores and indices ``T S`` of the positions to read: this layer's own choice, an earlier layer's, or None."""
+    if spec.indexer is not None and compressed is not None:
+        with b.prefixed("indexer"):
+            chosen = indexer.select(b, x, compressed, spec.indexer, scenario)
+        if spec.lends:
+            b.export("chosen.scores", chosen[0])
+            b.export("chosen.positions", chosen[1])
+        return chosen
+    if spec.borrows is None:
+        return None
+    says = "Positions that an earlier layer's indexer chose."
+    scores = b.input("chosen.scores", "T S", name="chosen scores", says=says)
+    return scores, b.input("chosen.positions", "T S", name="chosen positions", dtype="index", says=says)
 
 
 def queries(b: Builder, x: Value, spec: LatentAttention) -> tuple[Value | None, Value]:
@@ -108,7 +130,7 @@ def cached(b: Builder, entry: Value, spec: LatentAttention) -> Value:
     ):
         b.store(past, entry, "cached", name="latent cache", label="store", window=None,
                 says="Grows by one entry a token, shared by all heads.")  # fmt: skip
-    axis = "S" if spec.indexer is None else "seen"
+    axis = "S" if at_most(spec) is None else "seen"
     return b.concat((past, entry), f"{axis} entry", axis, "entries")
 
 
