@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from tokenviz import playback, schedule, ui, ui_canvas
+from tokenviz import schedule, ui, ui_canvas
 from tokenviz.architecture import Architecture
 from tokenviz.export import to_csv
 from tokenviz.graph import DecodeStep
@@ -19,18 +19,16 @@ from tokenviz.graph_export import to_graphml, to_json
 from tokenviz.scenario import Scenario
 from tokenviz.trace import traced
 from tokenviz.ui_pipeline_card import card
+from tokenviz.ui_pipeline_controls import KEY, legend, play, search, timestep
 from tokenviz.views import pipeline, saved
 from tokenviz.views.canvas import scene_payload
-from tokenviz.views.format import exact, plural
-from tokenviz.views.palette import LIFETIMES, OP_CLASSES
-from tokenviz.views.pipeline_groups import cell_id, drawn_as, groups, panel_id
+from tokenviz.views.format import exact
+from tokenviz.views.pipeline_groups import groups, panel_id
 from tokenviz.views.pipeline_strip import strip_html
 from tokenviz.views.pipeline_style import style
 from tokenviz.views.svg import to_svg
 
-KEY = "pipeline"
 HEIGHT = 720
-LEGEND = (*LIFETIMES, *OP_CLASSES)
 EXPLANATIONS = (
     "**Colours of data mean lifetimes.** *Static* values (weights, norm gains, rotation tables) are stored: known "
     "before the token, the same for every token. *Ephemeral* values are made for this token and gone when it is done. "
@@ -44,7 +42,6 @@ EXPLANATIONS = (
     "finished, and its cells run one after the other. The count says how long the chain is, not how much work is in "
     "it; the Statistics page counts the work.",
 )
-LIFETIME_NAMES = {"static": "stored", "ephemeral": "this token only", "state": "kept for the next"}
 
 
 def page(choice: ui.Choice) -> None:
@@ -87,18 +84,19 @@ def drawing(choice: ui.Choice) -> None:
     step = traced(architecture, scenario)
     only = _one_kind(step)
     selected = _selected(step)
-    _search(step, selected)
+    search(step, selected)
     opened = bool(st.session_state.get("open_boxes", True))
     payload = _payload(architecture, scenario, opened, only)
-    with st.container(key="pipeline-stage"):
+    stage = st.container(key="pipeline-stage")
+    lit = timestep(step)
+    with stage:
         ui_canvas.graph_canvas(
             payload, key=KEY, height=HEIGHT, label=_label(choice, step), open_at=_first(step, only),
-            dim=_dim(architecture, scenario, opened, only), frames=_play(step), step=_timestep(step),
+            dim=_dim(architecture, scenario, opened, only), frames=play(step), step=lit,
             rate=8, file_name=file_stem(choice), covered=370 if selected else 0,
         )  # fmt: skip
         card(KEY, step, scenario, selected)
-    _time(step)
-    _legend(step)
+    legend(step)
 
 
 def _one_kind(step: DecodeStep) -> str | None:
@@ -146,131 +144,7 @@ def _dim(architecture: Architecture, scenario: Scenario, opened: bool, only: str
     return pipeline.faded(pipeline.scene(architecture, scenario, opened, only), wanted) if wanted else ()
 
 
-# ------------------------------------------------------------------------------------------------ search and list
-
-
-def _search(step: DecodeStep, selected: str | None) -> None:
-    """A search that jumps, a list of everything that follows the selection, and the switch for the operations."""
-    entries = pipeline.entries(step)
-    names = {e.id: f"{e.name} · {e.what} · {e.where}" for e in entries}
-    st.session_state["everything"] = selected if selected in names else None
-    left, middle, right = st.columns([3, 4, 2], vertical_alignment="bottom")
-    left.text_input(
-        "Search", key="find", placeholder="Search names, equations, classes", label_visibility="collapsed",
-        icon=":material/search:", on_change=_jump_to_first, args=(step,),
-        help="Every word must occur in a name, an equation, an operation class, a lifetime or a block. Enter jumps.",
-    )  # fmt: skip
-    middle.selectbox(
-        "Everything drawn", list(names), index=None, key="everything", format_func=lambda i: ui.plain(names[i]),
-        placeholder="List of everything drawn; choosing selects it", label_visibility="collapsed",
-        on_change=_jump_to_listed,
-    )  # fmt: skip
-    right.toggle("Show operations", value=True, key="open_boxes", help="Off: every transform is one closed box.")
-    words = st.session_state.get("find") or ""
-    if words:
-        _results(pipeline.find(entries, words), words)
-
-
-def _results(found: tuple[pipeline.Entry, ...], words: str) -> None:
-    if not found:
-        st.caption(f"Nothing drawn here matches {ui.plain(words)}; try softmax, outer, rotated or K cache.")
-        return
-    shown = found[:12]
-    names = {e.id: f"{e.name} · {e.where}" for e in shown}
-    more = f", the first {len(shown)}" if len(found) > len(shown) else ""
-    st.pills(
-        f"{plural(len(found), 'match').replace('matchs', 'matches')}{more}", list(names), key=f"found {words}",
-        format_func=lambda i: ui.plain(names[i]), on_change=_jump, args=(f"found {words}",),
-    )  # fmt: skip
-
-
-def _jump_to_first(step: DecodeStep) -> None:
-    found = pipeline.find(pipeline.entries(step), st.session_state["find"])
-    if found:
-        ui_canvas.select(KEY, found[0].id)
-
-
-def _jump_to_listed() -> None:
-    ui_canvas.select(KEY, st.session_state["everything"])
-
-
-def _jump(key: str) -> None:
-    if st.session_state[key]:
-        ui_canvas.select(KEY, st.session_state[key])
-
-
-# ------------------------------------------------------------------------------------------------ playing
-
-
-@lru_cache(maxsize=16)
-def _play(step: DecodeStep) -> dict[str, Any]:
-    """The whole schedule, folded: frames of each distinct block and when the stream enters it."""
-    shown = {key: group.key for key, group in drawn_as(step).items()}
-    visits = [
-        [v.ref.block, v.start, shown[v.ref.block], _where(step, v.ref.block, v.ref.layer)]
-        for v in playback.visits(step)
-    ]
-    frames = playback.parts(step, shown.__getitem__, lambda block, op: cell_id(block, op.id))
-    return {"id": "|".join(step.multiplicity), "length": playback.length(step), "parts": frames, "visits": visits}
-
-
-def _where(step: DecodeStep, block: str, layer: int | None) -> str:
-    title = step.blocks[block].title
-    return title if layer is None else f"layer {layer}, {title}"
-
-
-def _timestep(step: DecodeStep) -> int | None:
-    """The timestep to show: the one at which the canvas stopped, else the one in the address; None shows none."""
-    kept = st.session_state
-    stopped = kept.get(f"{KEY}.step")
-    if stopped != kept.get(f"{KEY}.step seen"):
-        kept[f"{KEY}.step seen"] = stopped
-        kept["t"] = stopped or 0
-    kept["t"] = min(kept.get("t") or 0, playback.length(step) - 1)
-    return kept["t"] if kept["t"] or stopped is not None else None
-
-
-def _time(step: DecodeStep) -> None:
-    """The timestep as a number, shared with the Statistics page, and a jump to any block of any layer."""
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
-    left.number_input(
-        "Timestep", 0, playback.length(step) - 1, key="t", step=1, bind="query-params",
-        help="Which step of the schedule lights up above; the Statistics page shows the same one. 0 is the first.",
-    )  # fmt: skip
-    visits = playback.visits(step)
-    names = [f"{_where(step, v.ref.block, v.ref.layer)} · from step {exact(v.start)}" for v in visits]
-    now = playback.place_at(step, st.session_state["t"])
-    st.session_state["visit"] = now if st.session_state["t"] else None
-    right.selectbox(
-        "Jump to a block", range(len(names)), index=None, key="visit", format_func=lambda i: ui.plain(names[i]),
-        placeholder="any layer, any block", on_change=_enter, args=(step,),
-    )  # fmt: skip
-
-
-def _enter(step: DecodeStep) -> None:
-    place = st.session_state["visit"]
-    if place is None:
-        return
-    visit = playback.visits(step)[place]
-    st.session_state["t"] = visit.start
-    st.session_state[f"{KEY}.step"] = st.session_state[f"{KEY}.step seen"] = visit.start
-    ui_canvas.look_at(KEY, panel_id(drawn_as(step)[visit.ref.block].key))
-
-
 # ------------------------------------------------------------------------------------------------ around it
-
-
-def _legend(step: DecodeStep) -> None:
-    """Colours with counts; a chosen entry fades everything else."""
-    counts = {**pipeline.lifetime_counts(step), **pipeline.class_counts(step)}
-    names = {n: f"{n}, {LIFETIME_NAMES[n]}" if n in LIFETIME_NAMES else n for n in LEGEND}
-    with st.container(key="legend-box"):
-        st.pills(
-            "How to read the colours: choose entries to see only them", LEGEND, selection_mode="multi", key="legend",
-            format_func=lambda n: f"{names[n]} · {exact(counts[n])}",
-            help="Bubbles are data, coloured by how long they live; the counts are the values drawn. Cells are "
-            "operations, coloured by the kind of unit they ask for; the counts are operations per token.",
-        )  # fmt: skip
 
 
 def _saved(choice: ui.Choice, step: DecodeStep) -> None:
