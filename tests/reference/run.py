@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from tests.reference.models import CONFIGS, PREFILL, STEPS
+from tests.reference.state_models import POSITIONS_GIVEN
 
 
 def build(name: str, seed: int = 0) -> Any:
@@ -52,7 +53,8 @@ def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, n
         for i in range(STEPS):
             token = int(result.logits[0, -1].argmax())
             greedy.append(token)
-            result = model(torch.tensor([[token]]), cache=cache, use_cache=True)
+            told = {"position_ids": torch.tensor([[PREFILL + i]])} if name in POSITIONS_GIVEN else {}
+            result = model(torch.tensor([[token]]), cache=cache, use_cache=True, **told)
             out[f"step{i}.logits"] = result.logits[0, -1].numpy()
         _snapshot(out, "last", cache)
         greedy.append(int(result.logits[0, -1].argmax()))

@@ -12,6 +12,9 @@ LATENT = {
 }  # fmt: skip
 GROUPED = {"n_routed_experts": 8, "n_shared_experts": 1, "n_group": 4, "topk_group": 2, "routed_scaling_factor": 2.5}
 
+POSITIONS_GIVEN = ("bamba", "minimax")
+"""Models whose reference counts positions from 0 in every call when its first layer has no keys, unless it is told."""
+
 # Many indexer heads: a position that all heads find negative scores 0, and equal scores have no defined order.
 CONFIGS_STATE = {
     "deepseek_v3": {
@@ -80,6 +83,12 @@ CONFIGS_STATE = {
         "residual_multiplier": 0.4, "logits_scaling": 2.0, "attention_multiplier": 0.3,
         "position_embedding_type": "rope", "max_position_embeddings": 64,
     },
+    "bamba": {
+        "model_type": "bamba", "hidden_size": 24, "intermediate_size": 36, "num_hidden_layers": 2, "vocab_size": 96,
+        "attn_layer_indices": [1], "num_attention_heads": 3, "num_key_value_heads": 1, "mamba_n_heads": 6,
+        "mamba_d_head": 8, "mamba_d_state": 10, "mamba_n_groups": 2, "mamba_d_conv": 4, "mamba_chunk_size": 4,
+        "tie_word_embeddings": False, "max_position_embeddings": 64,
+    },
     "falcon_h1": {
         "model_type": "falcon_h1", "hidden_size": 24, "intermediate_size": 36, "num_hidden_layers": 2, "vocab_size": 96,
         "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 10, "mamba_d_ssm": 40, "mamba_n_heads": 5,
@@ -101,10 +110,9 @@ CONFIGS_STATE = {
         "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"], "num_attention_heads": 4,
         "num_key_value_heads": 2, "conv_L_cache": 3, "conv_bias": True, "max_position_embeddings": 64,
     },
-    # The reference counts cached positions in its first layer, so that one has to attend.
     "minimax": {
         "model_type": "minimax", "hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "vocab_size": 96,
-        "layer_types": ["full_attention", "linear_attention", "linear_attention"], "num_attention_heads": 4,
+        "layer_types": ["linear_attention", "full_attention", "linear_attention"], "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 10, "num_local_experts": 6, "num_experts_per_tok": 2, "block_size": 4,
         "full_attn_alpha_factor": 1.3, "full_attn_beta_factor": 0.9, "linear_attn_alpha_factor": 1.2,
         "linear_attn_beta_factor": 0.8, "mlp_alpha_factor": 1.1, "mlp_beta_factor": 0.7, "max_position_embeddings": 64,
