@@ -1,5 +1,8 @@
 // Playing a token: frames of item ids light up one after the other; earlier ones stay tinted.
+// With captions each step has a sentence, and the view may follow; with marks the slider shows where parts begin.
 // A long play comes folded: frames of each part, and visits [part, start, what is drawn, words], sorted by start.
+
+const SLOW = 2; // up to so many steps a second the page is told of every step
 
 function lengthOf(play) {
   return play.visits ? play.length : play.frames.length;
@@ -52,6 +55,9 @@ function setPlay(view, play) {
   if (before) stopPlay(view);
   view.play = { ...play, timer: null };
   view.playbar.slider.max = String(Math.max(0, lengthOf(play) - 1));
+  setMarks(view.playbar, play);
+  view.playbar.follow.hidden = !play.captions;
+  view.playbar.words.hidden = !play.captions;
   view.playbar.rate.value = String(play.rate || 4);
   seek(view, play.step);
   if (play.running) startPlay(view);
@@ -65,16 +71,19 @@ function seek(view, step) {
   view.done = new Set(done);
   view.playbar.slider.value = String(play.step || 0);
   view.playbar.count.textContent = wordsAt(play, play.step);
+  if (play.captions) view.playbar.words.textContent = play.step === null ? "" : play.captions[play.step];
   follow(view);
   view.network.redraw();
 }
 
 function follow(view) {
   const item = view.items.get([...view.lit][0]);
-  if (!item || !view.play.timer) return;
+  const wanted = view.play.captions ? view.following : view.play.timer;
+  if (!item || !wanted) return;
   const [left, top, right, bottom] = view.window;
   if (item.x > left && item.x < right && item.y > top && item.y < bottom) return;
-  moveView(view, { position: { x: item.x, y: item.y + (bottom - top) / 4 }, scale: view.scale });
+  const x = item.x > left && item.x < right ? (left + right) / 2 : item.x;
+  moveView(view, { position: { x, y: item.y + (bottom - top) / 4 }, scale: view.scale });
 }
 
 function startPlay(view) {
@@ -83,6 +92,7 @@ function startPlay(view) {
   const tick = () => {
     if (play.step >= lengthOf(play) - 1) return pausePlay(view);
     seek(view, play.step + 1);
+    if (play.captions && Number(playbar.rate.value) <= SLOW) tell(view, "step", play.step);
     play.timer = setTimeout(tick, 1000 / Number(playbar.rate.value));
     return undefined;
   };
@@ -113,14 +123,46 @@ function goTo(view, step) {
   tell(view, "step", view.play.step);
 }
 
+function togglePlay(view) {
+  if (!view.play) return;
+  if (view.play.timer) pausePlay(view);
+  else startPlay(view);
+}
+
+// Following moves the view along with what is played; it lets go when the reader moves the view by hand.
+function setFollow(view, on) {
+  view.following = on;
+  view.playbar.follow.setAttribute("aria-pressed", String(on));
+  if (on && view.play) follow(view);
+}
+
+// Where each part of a long play begins: a tick and a name that leads there.
+function setMarks(bar, play) {
+  bar.marks.replaceChildren();
+  const last = Math.max(1, lengthOf(play) - 1);
+  for (const [step, name] of play.marks || []) {
+    const mark = make("button");
+    mark.type = "button";
+    mark.textContent = name;
+    mark.title = `Go to step ${step + 1}`;
+    mark.style.left = `calc(8px + (100% - 16px) * ${step / last})`;
+    mark.addEventListener("click", () => bar.go(step));
+    bar.marks.append(mark);
+  }
+}
+
 function makePlaybar(view) {
   const bar = make("div", "bar play");
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", "Play the token");
   bar.hidden = true;
   const now = () => view.play.step || 0;
+  bar.words = make("div", "words");
+  bar.words.hidden = true;
+  bar.append(bar.words);
+  bar.go = (step) => goTo(view, step);
   bar.append(button("One step back", ICONS.back, () => goTo(view, now() - 1)));
-  bar.toggle = button("Play", ICONS.play, () => (view.play.timer ? pausePlay(view) : startPlay(view)));
+  bar.toggle = button("Play", ICONS.play, () => togglePlay(view));
   bar.append(bar.toggle, button("One step on", ICONS.on, () => goTo(view, view.play.step === null ? 0 : now() + 1)));
   bar.slider = make("input");
   Object.assign(bar.slider, { type: "range", min: "0", step: "1" });
@@ -135,6 +177,11 @@ function makePlaybar(view) {
     Object.assign(option, { value: String(rate), textContent: `${rate} steps/s` });
     bar.rate.append(option);
   }
-  bar.append(bar.slider, bar.count, bar.rate, button("Stop playing", ICONS.close, () => goTo(view, null)));
+  const track = make("div", "track");
+  bar.marks = make("div", "marks");
+  track.append(bar.slider, bar.marks);
+  bar.follow = button("Follow the current step", ICONS.follow, () => setFollow(view, !view.following));
+  bar.follow.setAttribute("aria-pressed", "true");
+  bar.append(track, bar.count, bar.rate, bar.follow, button("Stop playing", ICONS.close, () => goTo(view, null)));
   return bar;
 }
