@@ -64,6 +64,16 @@ def test_a_dense_model_without_recurrence_has_neither_router_nor_memory_bank() -
     assert found["position"].operations == 16 * 2 * 2  # × cos and × sin, for q and k
 
 
+def test_only_vectors_cross_the_border_of_the_recurrent_memory() -> None:
+    found = groups_of("qwen3.5-0.8b")["recurrent"]  # 18 layers, U 16, P = Q = 128, J 16
+    vector = 16 * 128
+    # In: one decay a head; k to the read and to the outer product; the corrected error; q.
+    assert found.values_in == 18 * (16 + 2 * vector + vector + vector)
+    # Out: what was recalled, to the subtraction; the read-out, to the square and to the scaling of its norm.
+    assert found.values_out == 18 * (vector + 2 * vector)
+    assert found.operations == 18 * 8  # decay, two reads and the update of two operations each, save
+
+
 def test_experts_are_the_routed_projections_only() -> None:
     found = groups_of("qwen3.8-2.4t-a95b")
     assert found["experts"].operations == 92 * 3 * 2  # layers · (gate, up, down) · (products, sum)
