@@ -46,15 +46,16 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.5rem; padding-bottom: 2rem; max-width: 1600px; }
 [data-testid="stSidebarUserContent"] { padding-bottom: 1rem; }
 [class*="st-key-canvas-loader"] { position: absolute; height: 0; overflow: hidden; }
-[class*="st-key-config_in_link"] { display: none; }
-[class*="st-key-pick_"] button { justify-content: flex-start; text-align: left; }
-[class*="st-key-pick_"] button div { width: 100%; }
+[class*="st-key-config_in_link"], :has(> [class*="st-key-config_in_link"]) { display: none; }
+[class*="st-key-pick_"] button, [class*="st-key-pick_"] button > * { justify-content: flex-start; text-align: left; }
+[data-testid="stHeading"] h1 { padding-top: 0.25rem; }
 table { font-variant-numeric: tabular-nums; }
 .tv-model { font-size: 0.875rem; overflow-wrap: anywhere; }
 .tv-model summary { cursor: pointer; opacity: 0.85; }
 .tv-model summary:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; border-radius: 4px; }
 .tv-facts { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; padding: 0.5rem 0 0.75rem; }
-.tv-facts section { flex: 1 1 22rem; min-width: 0; }
+.tv-facts section { flex: 2 1 18rem; min-width: 0; }
+.tv-facts section:first-child { flex-grow: 3; flex-basis: 34rem; }
 .tv-facts h6 { margin: 0 0 0.25rem; padding: 0; font-size: 0.875rem; }
 .tv-facts table { border-collapse: collapse; }
 .tv-facts th, .tv-facts td { text-align: left; vertical-align: top; padding: 0.15rem 0.75rem 0.15rem 0; border: 0; }
@@ -215,7 +216,7 @@ def _short(count: int) -> str:
 
 def _ask_precisions(model: Model) -> tuple[str | None, str]:
     """Precision of the weights (None: as published) and of the K/V cache."""
-    left, right = st.columns(2)
+    left, right = st.columns([3, 2], gap="xsmall")
     weights = left.selectbox(
         "Weights", (AS_PUBLISHED, *DTYPE_BITS), key="weights", bind="query-params",
         help=f"Precision of the weights. This model as published: {_published(model)}.",

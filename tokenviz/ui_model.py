@@ -75,9 +75,11 @@ def gallery_dialog() -> None:
     if not rows:
         st.info("Nothing matches. Search for a part of a name or a family, or take a kind away.")
     for family, members in groupby(rows, key=lambda row: row.family):
-        st.markdown(f"###### {plain(family)}")
-        for row in members:
-            _entry(row)
+        title, entries = st.columns([1, 5], gap="small")
+        title.markdown(f"**{plain(family)}**")
+        with entries.container(gap="xsmall"):
+            for row in members:
+                _entry(row)
 
 
 def _entry(row: Row) -> None:
@@ -110,7 +112,7 @@ def label(row: Row) -> str:
         if row.active != row.total
         else f"{si(row.total)}, all active"
     )
-    return f"**{plain(row.name)}** · {plain(size)} · {plain(', '.join(row.kinds))}  \n{plain(keeps(row))}"
+    return f"**{plain(row.name)}** · {plain(size)} · {plain(', '.join(row.kinds))} · {plain(keeps(row))}"
 
 
 def keeps(row: Row) -> str:

@@ -129,6 +129,11 @@ def trouble() -> str:
     return str(st.session_state.get("_own_error") or "")
 
 
+def shortened(sentence: str, chars: int = 200) -> str:
+    """The beginning of a long sentence; all of it stands above the page."""
+    return sentence if len(sentence) <= chars else sentence[: chars - 1] + "…"
+
+
 def ask_config() -> None:
     """A place to paste or upload a config.json, and what became of it."""
     own: Own | None = st.session_state.get("_own")
@@ -142,7 +147,7 @@ def ask_config() -> None:
             max_upload_size=MAX_CONFIG_BYTES // 1_000_000,
         )  # fmt: skip
         if trouble():
-            st.error(plain(trouble()))
+            st.error(plain(shortened(trouble())))
         if own is None:
             st.button("Use this text", on_click=_pasted, key="own_use", disabled=not st.session_state.get("own_config"))
             return

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
+from tokenviz.architecture import Architecture
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep
 from tokenviz.scenario import Scenario
@@ -35,27 +36,32 @@ def facts(model: Model, step: DecodeStep, scenario: Scenario) -> tuple[Fact, ...
     """Parameters, stored bytes, K/V slope, windows and fixed state of a model, each under the name of its meaning."""
     size, keeps = parameters(step, model.architecture.tied), kept(step, scenario)
     return (
-        *_parameter_facts(size, model.architecture.d_model),
+        *_parameter_facts(size, model.architecture),
         *_weight_facts(step, scenario),
         *_state_facts(keeps, scenario),
     )
 
 
-def _parameter_facts(size: Parameters, d_model: int) -> Iterable[Fact]:
-    yield Fact("Parameters, total", size.total, "", "every weight of the text model once; all experts")
-    if size.tied:
-        yield Fact(
-            "Parameters, active", size.active, "",
-            "what one token reads: chosen experts only; the embedding table is also the output matrix, so all of it",
-        )  # fmt: skip
+def _parameter_facts(size: Parameters, architecture: Architecture) -> Iterable[Fact]:
+    """Total, and active without and with the tables of which one token reads a single row."""
+    d_model, positions = architecture.d_model, architecture.embedding.positions
+    tables = {} if size.tied else {"embedding": size.embedding}
+    if positions is not None:
+        tables["position"] = positions * d_model
+    shared = " the embedding table is also the output matrix and read whole" if size.tied else ""
+    yield Fact("Parameters, total", size.total, "", "every weight of the text model once, all experts included")
+    if not tables:
+        yield Fact("Parameters, active", size.active, "", f"what one token reads: chosen experts only;{shared}")
         return
+    named = f"the {' and '.join(tables)} table{'s' if len(tables) > 1 else ''}"
+    bare = size.active - len(tables) * d_model  # one row of each is read
     yield Fact(
-        "Parameters, active, without the embedding table", size.active - d_model, "",
-        "what one token multiplies by: chosen experts only",
+        f"Parameters, active, without {named}", bare, "",
+        f"what one token multiplies by: chosen experts only{shared and ';' + shared}",
     )  # fmt: skip
     yield Fact(
-        "Parameters, active, with the embedding table", size.active - d_model + size.embedding, "",
-        "as model names usually count; of the table one token reads a single row",
+        f"Parameters, active, with {named}", bare + sum(tables.values()), "",
+        "as model names usually count; one token reads a single row",
     )  # fmt: skip
 
 
@@ -91,11 +97,10 @@ def _state_facts(keeps: Kept, scenario: Scenario) -> Iterable[Fact]:
 
 def summary(model: Model, rows: tuple[Fact, ...], scenario: Scenario) -> str:
     """The model in one line of plain text: name, both sizes, context."""
-    by_label = {row.label: row.value for row in rows}
-    active = next(value for label, value in by_label.items() if label.startswith("Parameters, active"))
+    total, active = rows[0], rows[1]
     return (
-        f"{model.name} · {si(by_label['Parameters, total'])} parameters in total, {si(active)} active for one token · "
-        f"{exact(scenario.context)} cached"
+        f"{model.name} · {si(total.value)} parameters in total, {si(active.value)} "
+        f"{active.label.removeprefix('Parameters, ').replace(', ', ' ')} · {exact(scenario.context)} cached"
     )
 
 
