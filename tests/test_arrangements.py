@@ -80,6 +80,12 @@ def test_experts_are_the_routed_projections_only() -> None:
     assert found["compare"].operations == 92  # one selection a layer
 
 
+def test_chosen_rows_of_a_cache_are_a_cache_and_no_experts() -> None:
+    found = groups_of("glm-5")  # 78 layers, the first 3 dense; an indexer picks the positions that attention reads
+    assert found["experts"].operations == 75 * 3 * 2
+    assert found["growing"].operations == 78 * 3 * 2  # index scores, scores, mix
+
+
 @settings(max_examples=40, deadline=None)
 @given(models())
 def test_groups_share_out_all_operations_and_what_leaves_one_enters_another(model) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from tokenviz.formats import stored_bytes
-from tokenviz.graph import Block, BlockRef, DecodeStep, Op, OpClass, Role, State, StateKind, Value, Wire
+from tokenviz.graph import Block, BlockRef, DecodeStep, Lifetime, Op, OpClass, Role, State, StateKind, Value, Wire
 from tokenviz.handoffs import handoffs
 from tokenviz.handoffs_block import stages_of
 from tokenviz.scenario import Scenario
@@ -58,8 +58,10 @@ def _stores(s: _Stage) -> bool:
 
 
 def _routed(s: _Stage) -> bool:
+    """Multiplies weights that were picked at run time."""
     gathered = {w.result for w in s.block.program if isinstance(w, Wire) and w.kind == "gather"}
-    return s.first.primitive == "products" and any(o in gathered for o in s.first.operands)
+    picked = [s.block.values[str(o)] for o in s.first.operands if o in gathered]
+    return s.first.primitive == "products" and any(v.lifetime is Lifetime.STATIC for v in picked)
 
 
 def _over_cache(s: _Stage) -> bool:
