@@ -15,6 +15,7 @@ const ICONS = {
   back: "M18 5 9 12l9 7zM6 5v14",
   on: "M6 5l9 7-9 7zM18 5v14",
   close: "M6 6l12 12M18 6 6 18",
+  follow: "M12 3v4M12 17v4M3 12h4M17 12h4M12 7a5 5 0 1 0 .01 0",
 };
 const ZOOM = { least: 0.03, most: 4 };
 const kept = new Map(); // by key: where the reader looks and what is selected, over page changes
@@ -55,7 +56,7 @@ function mount(host, data) {
   const view = {
     key: data.key, root, stage, items: new Map(), edges: new Map(), panels: [], notes: [], scale: 1, window: [0, 0, 0, 0],
     lit: new Set(), done: new Set(), dim: new Set(), hover: null, cursor: null, keyed: false, selected: null, inset: { top: 12, bottom: 12 },
-    path: null, tracing: false, trace: null, play: null, sent: Date.now(),
+    path: null, tracing: false, trace: null, play: null, following: true, sent: Date.now(),
   };
   view.hint = make("div", "hint");
   view.nudge = make("div", "nudge");
@@ -217,6 +218,7 @@ function select(view, id, quiet) {
   refreshPath(view);
   remember(view);
   view.network.redraw();
+  if (changed && !quiet && view.play && view.play.timer) pausePlay(view);
   if (changed && !quiet) tell(view, "selected", next);
 }
 

@@ -139,7 +139,7 @@ def _look(item: Item) -> dict[str, Any]:
         return {"kind": "cell", "op": item.op_class}
     if isinstance(item, Bubble):
         return {"kind": "bubble", "life": item.lifetime, "dims": item.shape, "bytes": item.size}
-    return {"kind": "node", "op": item.op_class, "number": item.number}
+    return {"kind": "node", "op": item.op_class, "number": item.number, **_given({"look": item.look})}
 
 
 def _text(item: Item) -> str:

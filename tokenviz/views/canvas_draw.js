@@ -188,7 +188,9 @@ function edgeLook(view, edge) {
   if (inPath || hovered) [colour, alpha] = [edge.kind === "state" ? colour : colours.accent, 1];
   else if (view.path) alpha *= view.tracing ? FADED : ASIDE;
   if (view.dim.has(edge.source) && view.dim.has(edge.target)) alpha *= FADED;
-  const strong = inPath || hovered || view.selected === edge.id;
+  const flowing = view.lit.has(edge.target);
+  if (flowing) [colour, alpha] = [colours.accent, 1];
+  const strong = inPath || hovered || flowing || view.selected === edge.id;
   return { colour, alpha, width: hair(view, edge.width) + (strong ? hair(view, 0.8, 0.6) : 0), strong };
 }
 
@@ -409,20 +411,29 @@ function paintLoop(ctx, colour, x, y) {
 
 function paintNode(ctx, view, node, { left, top }) {
   const { colours } = view;
-  rounded(ctx, left, top, node.w, node.h, 8);
-  ctx.fillStyle = node.op ? colours.op[node.op] : colours.panel;
-  ctx.fill();
   const lit = view.lit.has(node.id);
-  ctx.lineWidth = hair(view, lit || isHot(view, node.id) ? 2.4 : 1.2);
-  ctx.strokeStyle = lit || isHot(view, node.id) ? colours.accent : node.op ? "rgba(0,0,0,0.28)" : colours.muted;
+  const hot = lit || isHot(view, node.id);
+  rounded(ctx, left, top, node.w, node.h, node.look ? node.h / 2 : 8);
+  ctx.fillStyle = lit ? colours.accent : node.op ? colours.op[node.op] : colours.background;
+  ctx.fill();
+  if (view.done.has(node.id) && !lit) {
+    const strength = ctx.globalAlpha;
+    ctx.globalAlpha = strength * 0.2;
+    ctx.fillStyle = colours.accent;
+    ctx.fill();
+    ctx.globalAlpha = strength;
+  }
+  ctx.lineWidth = hair(view, node.look ? 2.6 : hot ? 2.4 : 1.2);
+  ctx.strokeStyle = hot ? colours.accent : node.op ? "rgba(0,0,0,0.28)" : colours.muted;
   ctx.stroke();
+  if (lit) paintHere(ctx, view, node, left);
   if (!legible(view, SIZE.title)) return;
   const lines = node.text.split("\n");
   const count = lines.length + (node.number ? 1 : 0);
   let y = node.y - ((count - 1) * LINE) / 2;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = node.op ? colours.ink : colours.text;
+  ctx.fillStyle = lit ? colours.background : node.op ? colours.ink : colours.text;
   ctx.font = fontOf(view, SIZE.title, 600);
   for (const line of lines) {
     write(ctx, line, node.x, y, node.w - 12);
@@ -430,6 +441,21 @@ function paintNode(ctx, view, node, { left, top }) {
   }
   ctx.font = fontOf(view, SIZE.small);
   if (node.number) write(ctx, node.number, node.x, y, node.w - 12);
+}
+
+// The step that is played: a second outline and a pointer from the left, so that colour is not the only sign.
+function paintHere(ctx, view, node, left) {
+  const gap = 4;
+  rounded(ctx, left - gap, node.y - node.h / 2 - gap, node.w + 2 * gap, node.h + 2 * gap, node.look ? node.h : 11);
+  ctx.lineWidth = hair(view, 2, 1.4);
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.moveTo(left - gap - 4, node.y);
+  ctx.lineTo(left - gap - 16, node.y - 8);
+  ctx.lineTo(left - gap - 16, node.y + 8);
+  ctx.closePath();
+  ctx.fillStyle = view.colours.accent;
+  ctx.fill();
 }
 
 // The ring around what is selected, and the dashed one around what the keyboard points at.

@@ -12,13 +12,17 @@ function listen(view) {
     select(view, hit(view, pointer.canvas));
   });
   network.on("doubleClick", ({ pointer }) => zoomBy(view, 1.6, pointer.canvas, true));
-  network.on("dragStart", () => hide(view));
+  network.on("dragStart", ({ nodes }) => {
+    hide(view);
+    if (!nodes.length) setFollow(view, false);
+  });
   network.on("dragging", ({ nodes }) => dragged(view, nodes));
   network.on("dragEnd", ({ nodes }) => dropped(view, nodes));
   network.on("zoom", () => {
     const excess = network.getScale() / ZOOM.most;
     if (excess > 1) zoomBy(view, 1 / excess);
     view.touched = true;
+    setFollow(view, false);
     remember(view);
   });
   stage.addEventListener("touchstart", (event) => onTouch(view, event), { passive: false });
@@ -143,6 +147,9 @@ const KEYS = {
   0: (view) => fitAll(view),
   Enter: (view) => select(view, view.cursor),
   Escape: (view) => select(view, null),
+  " ": (view) => (view.keyed && view.cursor !== view.selected ? select(view, view.cursor) : togglePlay(view)),
+  ",": (view) => view.play && goTo(view, (view.play.step || 0) - 1),
+  ".": (view) => view.play && goTo(view, view.play.step === null ? 0 : view.play.step + 1),
   p: (view) => setTrace(view, view.trace ? null : "both"),
   a: (view) => setTrace(view, view.trace === "before" ? null : "before"),
   d: (view) => setTrace(view, view.trace === "after" ? null : "after"),
@@ -154,7 +161,7 @@ function onKey(view, event) {
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();
-  view.keyed = true;
+  view.keyed = view.keyed || event.key.startsWith("Arrow");
   showHint(view, null);
   act(view);
 }

@@ -120,7 +120,10 @@ class Bubble:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A labelled node with a number, for dependency graphs. `op_class` gives its fill; "" is neutral."""
+    """A labelled node with a number, for dependency graphs. `op_class` gives its fill; "" is neutral.
+
+    The look "residual" draws it as a station of the residual stream: round ends and a strong outline.
+    """
 
     id: str
     label: str
@@ -128,6 +131,7 @@ class Node:
     rect: Rect
     op_class: str = ""
     hint: str = ""
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,342 @@
+"""The Network page: a prompt, its continuation, the map of one prediction, and an inspector beside it.
+
+    page()      the whole page
+
+What a reader did lives in `st.session_state` alone: the text's `Run` is frozen and replaced, never changed. Map and
+inspector are one fragment, so that a click reruns only the two; playing runs in the browser.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from tokenviz import ui, ui_canvas
+from tokenviz.catalog import data_dir
+from tokenviz.decoder.generate import MAX_CHARACTERS, Advance, Session, advance, begin
+from tokenviz.decoder.map import PredictionMap, prediction_map
+from tokenviz.decoder.model import Decoder, load_decoder
+from tokenviz.decoder.sampling import MAX_SEED, Sampling
+from tokenviz.ui_network_inspect import inspect
+from tokenviz.views import network_html, network_scene, network_text
+from tokenviz.views.canvas import scene_payload
+
+KEY = "network-map"
+HEIGHT = 760
+TICK_S = 0.4
+MOST_AT_ONCE = 100
+ABOUT = (
+    "**What it is.** A Transformer decoder of {parameters:,} trained numbers: 4 blocks, 4 query heads that share 2 "
+    "key/value heads, rows of 128 numbers, a vocabulary of 1,024 tokens, a window of {window} tokens. It was trained on "
+    "simple made-up stories; it knows about a thousand words at most (691 different ones in its training text); it "
+    "makes things up. Large models work the same way with wider rows and more blocks.",
+    "**What is real.** Every number is computed on the server when you ask, by the same graph that the other pages "
+    "count and draw, in 32-bit floats. The tick says that a step was computed again from its parents by a formula of its "
+    "own, in 64-bit floats, and agrees.",
+    "**What it leaves out.** Playback follows the recorded order and does not show parallel execution: Q, K and V, for "
+    "instance, could run at the same time. Attention weights say where a head looked, not why the answer came. The "
+    "reading after each block forces an unfinished row through the last step; the model itself never does that.",
+    "**Its window.** It sees {window} tokens. When they are full, the latest {half} are computed again from position 0, "
+    "because a rotated key belongs to its position. Prompts may have {characters:,} characters; only their last "
+    "{window} tokens are seen.",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A text in the making: the session before the last token, and that token's advance with all its values."""
+
+    text: str
+    sampling: Sampling
+    before: Session
+    last: Advance
+    rebuilt: str = ""  # what a rebuild during the last request said
+
+    def on(self, decoder: Decoder) -> "Run":
+        """One token more."""
+        made = advance(decoder, self.last.session, self.sampling)
+        says = made.rebuild.says(decoder.window) if made.rebuild else ""
+        return replace(self, before=self.last.session, last=made, rebuilt=says)
+
+
+def page() -> None:
+    """The whole page."""
+    decoder = load_decoder()
+    found = prediction_map(decoder.architecture)
+    _enter()
+    st.html(network_html.themed(_dark()))
+    st.title("Network")
+    finding = st.container()
+    run = _ask(decoder)
+    finding.markdown(says(decoder, run))
+    _controls(decoder)
+    every = TICK_S if st.session_state["network.continuous"] else None
+    st.fragment(stage, run_every=every)(decoder, found)
+    st.html(network_html.legend(_dark()))
+    _explain(decoder)
+
+
+def says(decoder: Decoder, run: Run) -> str:
+    """What the page shows, with the finding for this text."""
+    made = run.last
+    piece = decoder.tokenizer.piece(made.token)
+    share = made.draw.before[made.token]
+    return (
+        f"A small trained decoder reads the text and makes the next token in **77 recorded steps**. Here it chose "
+        f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{share:.1%}** (a blind guess: 0.1 %). "
+        "Open any station of the map and see its numbers."
+    )
+
+
+def _dark() -> bool:
+    return bool(st.context.theme.type == "dark")
+
+
+def _enter() -> None:
+    """On coming to the page nothing runs: the switch's value is lost when the page is left."""
+    state = st.session_state
+    if "network.continuous" not in state:
+        state["network.continuous"] = False
+        state["network.plays"] = 0
+    if state.pop("network.stop", False):
+        state["network.continuous"] = False
+
+
+@lru_cache(maxsize=1)
+def examples() -> tuple[tuple[str, str], ...]:
+    """Prompts with what each of them shows."""
+    entries = json.loads((data_dir() / "decoder" / "examples.json").read_text("utf-8"))["examples"]
+    return tuple((entry["prompt"], entry["shows"]) for entry in entries)
+
+
+# ------------------------------------------------------------------------------------------------ what is asked
+
+
+def _ask(decoder: Decoder) -> Run:
+    """Prompt and sampling; a changed prompt starts a new text, changed sampling draws the last token again."""
+    prompts = dict(examples())
+    st.session_state.setdefault("network.prompt", examples()[2][0])
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    text = left.text_area(
+        "Prompt", key="network.prompt", height=76, max_chars=MAX_CHARACTERS, persist_state="session",
+        help="Any text; Ctrl + Enter reads it. Spaces at its end are left out. An empty prompt starts a new text.",
+    )  # fmt: skip
+    right.pills(
+        "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
+        key="network.example", on_change=_take_example, default=None,
+    )  # fmt: skip
+    if text in prompts:
+        right.caption(prompts[text])
+    return settled(decoder, text or "", _sampling(right))
+
+
+def settled(decoder: Decoder, text: str, sampling: Sampling) -> Run:
+    """The run that belongs to a prompt and its sampling; the first token is made at once."""
+    run: Run | None = st.session_state.get("network.run")
+    if run is None or run.text != text:
+        session = begin(decoder, text)
+        run = Run(text, sampling, session, advance(decoder, session, sampling))
+    elif run.sampling != sampling:
+        run = replace(run, sampling=sampling, last=advance(decoder, run.before, sampling))
+    st.session_state["network.run"] = run
+    return run
+
+
+def _short(shows: str) -> str:
+    return shows.split(":")[0].split(",")[0].rstrip(".")
+
+
+def _take_example() -> None:
+    chosen = st.session_state["network.example"]
+    if chosen is not None:
+        st.session_state["network.prompt"] = examples()[chosen][0]
+
+
+def _sampling(place: Any) -> Sampling:
+    kept: Sampling = st.session_state.get("network.sampling", Sampling())
+    temperature = "greedy" if kept.greedy else f"temperature {kept.temperature:g}"
+    with place.popover(f"Sampling: {temperature}, seed {kept.seed}"):
+        greedy = st.toggle("Greedy: always the most likely", key="network.greedy", persist_state="session")
+        warmth = st.slider(
+            "Temperature", 0.05, 2.0, 0.8, 0.05, key="network.temperature", persist_state="session", disabled=greedy,
+            help="Scores are divided by it: below 1 the likely become likelier, above 1 all come closer.",
+        )  # fmt: skip
+        top_k = st.number_input(
+            "Top-k (0: all)", 0, decoder_size(), 0, key="network.top_k", persist_state="session", disabled=greedy
+        )
+        top_p = st.slider(
+            "Top-p", 0.05, 1.0, 1.0, 0.05, key="network.top_p", persist_state="session", disabled=greedy,
+            help="The fewest tokens whose shares reach p; 1 keeps all.",
+        )  # fmt: skip
+        seed = st.number_input(
+            "Seed", 0, MAX_SEED, 0, key="network.seed", persist_state="session", help="Same seed, same text."
+        )
+    asked = Sampling(
+        temperature=0.0 if greedy else float(warmth), top_k=int(top_k) or None, top_p=float(top_p), seed=int(seed)
+    )
+    st.session_state["network.sampling"] = asked
+    return asked
+
+
+def decoder_size() -> int:
+    """Tokens of the vocabulary."""
+    return load_decoder().tokenizer.size
+
+
+# ------------------------------------------------------------------------------------------------ what is done
+
+
+def _controls(decoder: Decoder) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Next token", on_click=_more, args=(1,), type="primary", icon=":material/add:", key="network.one")
+        st.button(
+            "Play the next one slowly", on_click=_play, icon=":material/slow_motion_video:", key="network.slow",
+            help="Makes one token and goes through its 77 steps on the map.",
+        )  # fmt: skip
+        count = int(st.session_state.get("network.count", 10))
+        st.button(f"{count} tokens", on_click=_more, args=(None,), icon=":material/fast_forward:", key="network.many")
+        st.number_input(
+            "How many", 2, MOST_AT_ONCE, 10, key="network.count", persist_state="session", width=130,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.toggle("Continuous", key="network.continuous", help="A token every 0.4 s until the text ends.")
+        st.button("Start again", on_click=_again, icon=":material/replay:", key="network.again")
+
+
+def _more(count: int | None) -> None:
+    """Make tokens until so many are made or the text has ended."""
+    decoder, run = load_decoder(), st.session_state["network.run"]
+    rebuilt = ""
+    for made in range(count or int(st.session_state["network.count"])):
+        if made and run.last.session.ended:
+            break
+        run = run.on(decoder)
+        rebuilt = run.rebuilt or rebuilt
+    st.session_state["network.run"] = replace(run, rebuilt=rebuilt)
+
+
+def _play() -> None:
+    _more(1)
+    st.session_state["network.plays"] += 1
+    st.session_state["network.continuous"] = False
+
+
+def _again() -> None:
+    st.session_state.pop("network.run")
+    st.session_state["network.continuous"] = False
+
+
+# ------------------------------------------------------------------------------------------------ the stage
+
+
+def stage(decoder: Decoder, found: PredictionMap) -> None:
+    """Text, map and inspector; a fragment."""
+    run = _tick(decoder, found)
+    _text(decoder, run)
+    left, right = st.columns([11, 9], gap="small")
+    with left:
+        plays = st.session_state["network.plays"]
+        ui_canvas.graph_canvas(
+            payload(found), key=KEY, height=HEIGHT, label=_label(found),
+            open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, f"play {plays}"),
+            running=plays > 0, rate=2, file_name="tokenviz-network",
+        )  # fmt: skip
+    with right, st.container(height=HEIGHT, key="network-inspector"):
+        inspect(decoder, found, run.last, _station(found))
+
+
+def _tick(decoder: Decoder, found: PredictionMap) -> Run:
+    """While continuous is on, one token more; a click on the map or the end of the text turns it off."""
+    state = st.session_state
+    run: Run = state["network.run"]
+    clicked = _look(found)
+    if not state.get("network.continuous"):
+        return run
+    if clicked or run.last.session.ended:
+        state["network.stop"] = True
+        st.rerun()
+    state["network.run"] = run = run.on(decoder)
+    return run
+
+
+def _look(found: PredictionMap) -> bool:
+    """Which station the inspector shows: what was clicked or played last. True when something was clicked now."""
+    state = st.session_state
+    selected, step = state.get(f"{KEY}.selected"), state.get(f"{KEY}.step")
+    seen = state.get("network.seen", (None, None))
+    state["network.seen"] = selected, step
+    if selected != seen[0]:
+        if selected in found.nodes:
+            state["network.shown"] = selected
+        return selected is not None
+    if step != seen[1] and step is not None:
+        state["network.shown"] = found.steps[min(step, len(found.steps) - 1)]
+    return False
+
+
+def _station(found: PredictionMap) -> str:
+    """The inspector's list of all stations: what is shown, and another way to choose."""
+    state = st.session_state
+    shown: str = state.get("network.shown", found.of_kind("probabilities")[0].id)
+    state["network.station"] = shown
+    names = {name: _named(found, name) for name in found.nodes}
+    st.selectbox("Station", list(names), key="network.station", format_func=names.__getitem__, on_change=_go)
+    return shown
+
+
+def _named(found: PredictionMap, name: str) -> str:
+    node = found.nodes[name]
+    step = f"step {node.event + 1}" if node.event is not None else "no step"
+    return f"{network_text.heading(node)} ({step})"
+
+
+def _go() -> None:
+    ui_canvas.select(KEY, st.session_state["network.station"])
+
+
+@lru_cache(maxsize=2)
+def payload(found: PredictionMap) -> dict[str, Any]:
+    """The map for the canvas; the same for every token, so that it is sent once."""
+    return scene_payload(network_scene.scene(found))
+
+
+def _label(found: PredictionMap) -> str:
+    return (
+        f"One prediction as a map of {len(found.nodes)} stations and {len(found.connections)} connections in "
+        f"{len(found.regions)} regions. Arrow keys move along it, Enter or Space opens a station, Escape clears; the "
+        "list named Station holds the same."
+    )
+
+
+def _text(decoder: Decoder, run: Run) -> None:
+    """Token chips with what the window holds, and what there is to say about it."""
+    session = run.last.session
+    ids = session.ids
+    st.html(network_html.chips(decoder.tokenizer.pieces(ids), ids, run.last.session.first, session.drawn))
+    used = len(session.window)
+    st.caption(
+        f"{min(used, decoder.window)} of {decoder.window} positions · written by the model: {session.drawn}, shaded · "
+        "the number below a piece is its place in the vocabulary, a faint dot is a space"
+    )
+    prompt = session.prompt
+    if prompt.dropped:
+        st.info(
+            f"The prompt has {len(prompt.ids) + prompt.dropped} tokens with its start mark; the window holds "
+            f"{decoder.window}. The last {len(prompt.ids)} are kept, the first {prompt.dropped} are left out."
+        )
+    if run.rebuilt:
+        st.info(run.rebuilt)
+    if session.ended:
+        st.caption("The model ended its text here. Another token would begin a new one.")
+
+
+def _explain(decoder: Decoder) -> None:
+    st.subheader("What you see, and what it leaves out")
+    facts = {
+        "parameters": decoder.parameters, "window": decoder.window, "half": decoder.window // 2,
+        "characters": MAX_CHARACTERS,
+    }  # fmt: skip
+    for paragraph in ABOUT:
+        st.markdown(paragraph.format(**facts))

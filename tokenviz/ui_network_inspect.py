@@ -1,0 +1,277 @@
+"""The inspector: one station of the prediction map with its equation, its dimensions and its numbers."""
+
+import io
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from tokenviz import ui
+from tokenviz.decoder.events import outputs, read, sizes
+from tokenviz.decoder.generate import Advance
+from tokenviz.decoder.lens import readings
+from tokenviz.decoder.map import MapNode, Port, PredictionMap
+from tokenviz.decoder.model import Decoder
+from tokenviz.decoder.recompute import check
+from tokenviz.views import network_html, network_text
+from tokenviz.views import network_values as values
+from tokenviz.views.network_panes import grid, piece_names
+
+ATTENTION = ("scores", "mask", "softmax")
+ENDS = ("logits", "probabilities", "select")
+TOP = 20
+Array = Any
+
+
+def inspect(decoder: Decoder, found: PredictionMap, made: Advance, name: str) -> None:
+    """Everything about one station, for the last token made."""
+    node = found.nodes[name]
+    _head(decoder, found, made, node)
+    _dimensions(found, made, node)
+    if node.kind in ("text", "tokens", "context", "return"):
+        _loop(decoder, made, node)
+    elif node.kind in ENDS:
+        _shares(decoder, made, node)
+    if node.kind in ATTENTION:
+        _over_text(decoder, found, made, node)
+    if node.kind == "sharing":
+        _sharing()
+    if node.kind == "residual":
+        _lens(decoder, found, made)
+    _numbers(decoder, found, made, node)
+
+
+def _dark() -> bool:
+    return bool(st.context.theme.type == "dark")
+
+
+def _theme() -> str:
+    return "dark" if _dark() else "light"
+
+
+# ------------------------------------------------------------------------------------------------ what it is
+
+
+def _head(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) -> None:
+    parts = []
+    if node.event is not None:
+        result = check(decoder, found, made, node)
+        tick = "✓ recomputed from its parents" if result.agrees else "✗ does not agree with its parents"
+        parts = [f"step {node.event + 1} of {len(found.steps)}", f"{tick} (largest difference {result.difference:.1e})"]
+    st.markdown(f"#### {network_text.heading(node)}")
+    st.caption(" · ".join(parts) or "records no step of its own: it holds or hands on")
+    st.markdown(network_text.LESSONS[node.kind])
+    if equation := network_text.equation(node):
+        st.latex(equation)
+
+
+def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
+    """Inputs and outputs with symbolic and actual dimensions."""
+    extent = sizes(made)
+    ports = [("in", p) for p in node.inputs if not p.weight] + [("weight", p) for p in node.inputs if p.weight]
+    ports += [("out", p) for p in node.outputs]
+    if not ports:
+        return
+    rows = "".join(_row(found, extent, way, port) for way, port in ports)
+    st.html(
+        '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th><th>value'
+        f"</th><th>dimensions</th><th>now</th><th>from</th></tr>{rows}</table>"
+    )
+    letters = dict.fromkeys(d for _, p in ports for d in p.dims if d in network_text.REASONS)
+    reasons = dict.fromkeys(network_text.REASONS[d] for d in letters)
+    st.caption(" · ".join(reasons))
+
+
+def _row(found: PredictionMap, extent: dict[str, int], way: str, port: Port) -> str:
+    now = " × ".join(f"{np.prod([extent[d] for d in dims.split()]):,}" for dims in port.dims)
+    source = network_text.label(found.nodes[port.source]) if port.source else "learned" if port.weight else "–"
+    cells = (way, port.name, network_text.dims(port.dims), now, source if way != "out" else "this step")
+    return "<tr>" + "".join(f'<td style="padding-right:14px">{escape(cell)}</td>' for cell in cells) + "</tr>"
+
+
+# ------------------------------------------------------------------------------------------------ special views
+
+
+def _loop(decoder: Decoder, made: Advance, node: MapNode) -> None:
+    """The text's way into the model and back."""
+    pieces = decoder.tokenizer
+    if node.kind == "text":
+        st.code(pieces.decode(made.session.ids[:-1]), language=None, wrap_lines=True)
+    elif node.kind == "return":
+        st.html(network_html.chips([pieces.piece(made.token)], [made.token], 0, 1))
+        st.markdown(f"Number **{made.token}** goes to position **{made.attended}** (counted from 0) of the context.")
+    else:
+        st.html(network_html.chips(pieces.pieces(made.window), made.window, 0, 0))
+        st.markdown(
+            f"Computed now: n = **{made.positions}**. Available in the keys: m = **{made.attended}** of "
+            f"{decoder.window}."
+        )
+
+
+def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
+    """The 20 most likely tokens before and after temperature, top-k and top-p, and the draw."""
+    draw, pieces = made.draw, decoder.tokenizer
+    vocabulary = pieces.pieces(range(pieces.size))
+    sampling = made.sampling
+    rows = []
+    for rank, token in enumerate(draw.order[:TOP]):
+        name = f"{piece_names([vocabulary[token]])[0]} ({token})"
+        for when, shares in (("before", draw.before), ("after", draw.after)):
+            rows.append((rank, name, when, float(shares[token]), f"{shares[token]:.7%}"))
+    frame = pd.DataFrame(rows, columns=["rank", "token", "when", "share", "text"])
+    how = "greedy" if sampling.greedy else f"temperature {sampling.temperature:g}"
+    how += f", top-k {sampling.top_k}" if sampling.top_k else ""
+    how += f", top-p {sampling.top_p:g}" if sampling.top_p < 1 else ""
+    title = f"share of the {TOP} most likely, before and after ({how})"
+    st.altair_chart(values.bars(frame, title, 1 / pieces.size, _theme()), key="network.bars")
+    kept = int(np.count_nonzero(draw.after))
+    st.caption(
+        f"Dashed line: a blind guess, 1/{pieces.size:,} = {1 / pieces.size:.4%}. All {pieces.size:,} shares add up to "
+        f"{draw.before.sum():.12g} before and {draw.after.sum():.12g} after; {kept:,} tokens can be drawn."
+    )
+    if node.kind == "select":
+        st.html(network_html.draw_bar(draw, vocabulary))
+        st.caption(
+            "Greedy takes the largest share; nothing is drawn."
+            if draw.number is None
+            else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for this "
+            "place of the text; the token under it is taken."
+        )
+
+
+def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) -> None:
+    """Where one position looked: the text shaded by the shares of attention of each head."""
+    softmax = next(n for n in found.of_kind("softmax") if n.region == node.region)
+    shares = next(iter(outputs(made, softmax).values()))
+    pieces = decoder.tokenizer.pieces(made.window)
+    first, query = made.attended - made.positions, made.attended - 1
+    if made.positions > 1:
+        query = st.select_slider(
+            "Position that looks", range(first, made.attended), query, key=f"network.query {made.positions}",
+            format_func=lambda i: f"{i} {piece_names([pieces[i]])[0]}",
+        )  # fmt: skip
+    st.markdown("**Attention over the text**, by head; the position that looks has a dashed frame")
+    group = shares.shape[2]
+    for k in range(shares.shape[1]):
+        for g in range(group):
+            row = shares[query - first, k, g]
+            st.caption(f"head {k * group + g}, reads key/value head {k} = ⌊{k * group + g}/{group}⌋")
+            st.html(network_html.attention(pieces, row.tolist(), query, _dark()))
+
+
+def _sharing() -> None:
+    st.markdown(
+        "| query head h | 0 | 1 | 2 | 3 |\n| --- | --- | --- | --- | --- |\n| key/value head ⌊h/2⌋ | 0 | 0 | 1 | 1 |"
+    )
+
+
+def _lens(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
+    """What the stream would say after each block."""
+    st.markdown("**What would it say now?** The last position's stream, read as if the model ended here")
+    rows = []
+    for reading in readings(decoder, found, made):
+        place = "Embedding" if reading.region == "input" else f"After {reading.region}"
+        names = [f"{piece_names([decoder.tokenizer.piece(i)])[0]}  {share:.1%}" for i, share in reading.best]
+        rows.append((place, *names))
+    st.dataframe(pd.DataFrame(rows, columns=["place", "1st", "2nd", "3rd"]), hide_index=True, key="network.lens")
+
+
+# ------------------------------------------------------------------------------------------------ the numbers
+
+
+def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) -> None:
+    """Heat map, window, statistics, table and files of one of the station's values."""
+    if node.role == "text" or node.kind in ("sharing", "weights", "select"):
+        return
+    ports = [*node.outputs, *(p for p in node.inputs if not (node.kind == "cache" or p.dims == ("T",)))]
+    names = [_choice(node, i, port) for i, port in enumerate(ports)]
+    chosen = 0
+    if len(ports) > 1:
+        picked = st.segmented_control(
+            "Numbers of", range(len(ports)), default=0, required=True, format_func=names.__getitem__,
+            key=f"network.port {node.id}",
+        )  # fmt: skip
+        chosen = int(picked or 0)
+    port = ports[chosen]
+    array = read(made, port)
+    pieces = decoder.tokenizer
+    window = pieces.pieces(made.window)
+    shown = grid(port, array, window[-made.positions :], window, pieces.pieces(range(pieces.size)))
+    stats = values.statistics(array)
+    part = _window(shown, node)
+    st.altair_chart(values.heat(shown, part, stats, _theme()), key="network.heat")
+    if (said := part.says(shown)) != "":
+        st.caption(said)
+    if node.kind == "cache":
+        kept = made.attended - made.positions
+        reused = f"positions 0 to {kept - 1} were reused, " if kept else "nothing was reused, "
+        st.caption(f"{reused}{made.positions} new.")
+    _statistics(stats, shown.shares)
+    _files(shown, part, array, f"{node.id}.{port.name}")
+
+
+def _choice(node: MapNode, number: int, port: Port) -> str:
+    if number < len(node.outputs):
+        return f"{port.name} (out)" if node.kind != "cache" else port.name
+    return f"{port.name} (weight)" if port.weight else f"{port.name} (in)"
+
+
+def _window(shown: values.Grid, node: MapNode) -> values.Window:
+    """The part that is drawn: at first the latest positions and the first coordinates."""
+    height, width = values.room(shown)
+    rows, columns = shown.shape
+    attention = shown.column_title == "key"
+    row = column = 0
+    if rows > height:
+        row = st.slider("First row", 1, rows - height + 1, rows - height + 1, key=f"network.row {rows} {height}") - 1
+    if columns > width:
+        start = columns - width + 1 if attention else 1
+        column = st.slider("First column", 1, columns - width + 1, start, key=f"network.col {columns} {width}") - 1
+    return values.window(shown, row, column)
+
+
+def _statistics(stats: values.Statistics, shares: bool) -> None:
+    if not stats.count:
+        return
+    reach = "the largest" if shares else "the 1st and 99th percentile"
+    hidden = f" · {stats.hidden:,} not allowed (×)" if stats.hidden else ""
+    st.caption(
+        f"{stats.count:,} values{hidden} · true minimum {values.exact(stats.least)}, true maximum "
+        f"{values.exact(stats.most)} · mean {values.exact(stats.mean)} · standard deviation "
+        f"{values.exact(stats.deviation)} · colours reach {reach}: {values.exact(stats.p1)} to {values.exact(stats.p99)}"
+    )
+
+
+def _files(shown: values.Grid, part: values.Window, array: Array, name: str) -> None:
+    with st.expander("As a table, as files", key="network.files", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        st.dataframe(values.table(shown, part), hide_index=True, height=260, key="network.table")
+        stem = name.replace("′", "'").replace(" ", "-")
+        left, right = st.columns(2)
+        left.download_button(
+            "CSV, all values",
+            lambda: values.csv(array),
+            f"{stem}.csv",
+            "text/csv",
+            on_click="ignore",
+            key="network.csv",
+        )
+        right.download_button("npz, all values", _npz(array), f"{stem}.npz", on_click="ignore", key="network.npz")
+
+
+def _npz(array: Array) -> Callable[[], bytes]:
+    def make() -> bytes:
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, value=array)
+        return buffer.getvalue()
+
+    return make
+
+
+def plain_piece(piece: str) -> str:
+    """A text piece inside Markdown."""
+    return ui.plain(piece)

@@ -1,0 +1,116 @@
+"""Small pieces of HTML for the Network page: token chips, attention over the text, the draw. All text is escaped."""
+
+from collections.abc import Sequence
+from html import escape
+
+from tokenviz.decoder.sampling import Draw
+
+STYLE = """<style>
+.tv-chips { display: flex; flex-wrap: wrap; gap: 3px; align-items: stretch; }
+.tv-chip { border: 1px solid var(--tv-line); border-radius: 5px; padding: 1px 5px 0; line-height: 1.25; text-align: center;
+  white-space: pre; font-size: 0.95rem; }
+.tv-chip small { display: block; font-size: 0.68rem; opacity: 0.75; font-variant-numeric: tabular-nums; }
+.tv-chip.start { border-style: dotted; }
+.tv-chip.made { background: var(--tv-made); }
+.tv-chip.last { border-width: 2px; border-color: var(--tv-accent); font-weight: 600; }
+.tv-chip.out { opacity: 0.45; text-decoration: line-through; }
+.tv-space { opacity: 0.4; }
+.tv-words { line-height: 2; }
+.tv-words span { border-radius: 4px; padding: 2px 1px; white-space: pre-wrap; border-bottom: 2px solid transparent; }
+.tv-words span.query { outline: 1.5px dashed currentColor; }
+.tv-words sub { font-size: 0.65rem; opacity: 0.8; }
+.tv-draw { position: relative; display: flex; height: 34px; border: 1px solid var(--tv-line); border-radius: 5px; overflow: hidden; }
+.tv-draw span { overflow: hidden; border-right: 1px solid var(--tv-line); text-align: center; line-height: 32px;
+  white-space: pre; font-size: 0.85rem; min-width: 0; }
+.tv-draw span.hit { background: var(--tv-made); font-weight: 600; }
+.tv-mark { position: relative; height: 16px; font-size: 0.78rem; }
+.tv-mark b { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.tv-legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 0.86rem; align-items: center; }
+.tv-legend span { display: inline-flex; gap: 6px; align-items: center; }
+.tv-legend svg { width: 46px; height: 22px; }
+</style>"""
+
+
+def themed(dark: bool) -> str:
+    """The style with the colours of a theme."""
+    line, made, accent = ("#45515d", "#123a5e", "#7CC0FF") if dark else ("#b9c1c9", "#dcebf9", "#0B5CAD")
+    return f"{STYLE}<style>:root {{ --tv-line: {line}; --tv-made: {made}; --tv-accent: {accent}; }}</style>"
+
+
+def piece_html(piece: str) -> str:
+    """A text piece, escaped, kept apart from the direction of its neighbours, its spaces as faint dots."""
+    spaced = escape(piece).replace(" ", '<span class="tv-space">·</span>')
+    return f"<bdi>{spaced}</bdi>"
+
+
+def chips(pieces: Sequence[str], ids: Sequence[int], first: int, made: int) -> str:
+    """Token chips: `first` tokens have left the window, the last `made` were drawn by the model."""
+    found = []
+    for i, (piece, token) in enumerate(zip(pieces, ids, strict=True)):
+        kinds = ["tv-chip"]
+        kinds += ["start"] if token == 0 and i == 0 else []
+        kinds += ["out"] if i < first else []
+        kinds += ["made"] if i >= len(ids) - made else []
+        kinds += ["last"] if made and i == len(ids) - 1 else []
+        shown = "start" if token == 0 and i == 0 else piece_html(piece)
+        found.append(f'<span class="{" ".join(kinds)}">{shown}<small>{token}</small></span>')
+    return f'<div class="tv-chips">{"".join(found)}</div>'
+
+
+def attention(pieces: Sequence[str], shares: Sequence[float], query: int, dark: bool) -> str:
+    """The text with each piece shaded by its share of attention, and the shares of 5 % or more written below."""
+    colour = "240, 138, 75" if dark else "213, 94, 0"
+    found = []
+    for i, (piece, share) in enumerate(zip(pieces, shares, strict=True)):
+        number = f"<sub>{share:.0%}</sub>" if share >= 0.05 else ""
+        mark = ' class="query"' if i == query else ""
+        style = (
+            f"background: rgba({colour}, {0.75 * share:.3f}); border-color: rgba({colour}, {min(1.0, share * 2):.3f})"
+        )
+        title = f"{share:.7f}"
+        found.append(f'<span{mark} style="{style}" title="{title}">{piece_html(piece)}{number}</span>')
+    return f'<div class="tv-words">{"".join(found)}</div>'
+
+
+def draw_bar(draw: Draw, pieces: Sequence[str], most: int = 12) -> str:
+    """All shares end to end from 0 to 1, most likely first, and where the drawn number fell."""
+    ranked = [int(i) for i in draw.order if draw.after[i] > 0]
+    shown, rest = ranked[:most], float(sum(draw.after[i] for i in ranked[most:]))
+    parts = []
+    for token in shown:
+        share, hit = float(draw.after[token]), ' class="hit"' if token == draw.token else ""
+        name = piece_html(pieces[token]) if share > 0.04 else ""
+        parts.append(f'<span{hit} style="width: {share:.4%}" title="{escape(pieces[token])} {share:.4%}">{name}</span>')
+    if rest > 0:
+        hit = ' class="hit"' if draw.token not in shown else ""
+        parts.append(f'<span{hit} style="width: {rest:.4%}" title="all others {rest:.4%}">others</span>')
+    bar = f'<div class="tv-draw">{"".join(parts)}</div>'
+    if draw.number is None:
+        return bar
+    return f'{bar}<div class="tv-mark"><b style="left: {draw.number:.3%}">▲ {draw.number:.4f}</b></div>'
+
+
+def legend(dark: bool) -> str:
+    """What the map's shapes mean; every entry has a shape of its own."""
+    text, edge = ("#F3F5F7", "#A3AEBA") if dark else ("#0B0E12", "#59636E")
+    accent, page = ("#7CC0FF", "#0F1419") if dark else ("#0B5CAD", "#FFFFFF")
+    static, static_fill = ("#4FA8DC", "#0B3A57") if dark else ("#0072B2", "#D6E8F5")
+    state, state_fill = ("#F08A4B", "#5A2A06") if dark else ("#D55E00", "#FBE1D0")
+    box = '<rect x="2" y="3" width="42" height="16" rx="{r}" fill="{f}" stroke="{s}" stroke-width="{w}"/>'
+    entries = (
+        ("calculation", box.format(r=5, f="none", s=edge, w=1.3)),
+        ("residual stream: thick line, round stations",
+         f'<path d="M23 0v22" stroke="{edge}" stroke-width="4"/>' + box.format(r=8, f=page, s=edge, w=2.6)),
+        ("cache K/V: double outline, dashed lines",
+         box.format(r=8, f=state_fill, s=state, w=1.6)
+         + f'<rect x="5" y="6" width="36" height="10" rx="5" fill="none" stroke="{state}"/>'),
+        ("E weights, one table used twice: lock",
+         box.format(r=8, f=static_fill, s=static, w=1.6)
+         + f'<rect x="19" y="10" width="8" height="6" fill="{static}"/>'
+         f'<path d="M20.5 10a2.5 2.5 0 0 1 5 0" fill="none" stroke="{static}" stroke-width="1.4"/>'),
+        ("current step: filled, with a pointer",
+         f'<path d="M1 5l10 6-10 6z" fill="{accent}"/>'
+         f'<rect x="14" y="3" width="30" height="16" rx="5" fill="{accent}"/>'),
+    )  # fmt: skip
+    parts = [f'<span><svg viewBox="0 0 46 22" aria-hidden="true">{art}</svg>{name}</span>' for name, art in entries]
+    return f'<div class="tv-legend" style="color: {text}">{"".join(parts)}</div>'

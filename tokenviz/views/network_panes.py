@@ -1,0 +1,73 @@
+"""From a recorded value to panes: which dimension is a head, which are rows and columns, and how they are named."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokenviz.decoder.map import Port
+from tokenviz.views.network_values import Grid, Pane
+
+Array = NDArray[Any]
+
+
+def piece_names(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Text pieces with their spaces made visible."""
+    return tuple(piece.replace(" ", "·") for piece in pieces)
+
+
+def grid(port: Port, value: Array, queries: Sequence[str], keys: Sequence[str], vocabulary: Sequence[str]) -> Grid:
+    """A value as panes.
+
+    Rows are positions (`queries`: the pieces computed now, `keys`: all pieces in the window). Attention by head has
+    keys as columns; scores over the vocabulary have tokens as columns; all else has numbered coordinates.
+    """
+    dims = port.dims
+    named = {"T": ("position", queries), "S": ("position", keys), "next": ("position", keys)}
+    if value.ndim == 1:
+        values, title = (value[:, None], dims[0]) if dims[0] in named else (value[None], "")
+        dims = (dims[0], "one") if dims[0] in named else ("", dims[0])
+        return _plain(values, dims, named, vocabulary)
+    if len(dims) == 4 and dims[0] == "T":
+        return _by_head(value, dims, queries, keys)
+    if len(dims) == 3 and dims[1] == "K":
+        title, names = named[dims[0]]
+        panes = tuple(Pane(f"key/value head {k}", value[:, k]) for k in range(value.shape[1]))
+        return Grid(panes, piece_names(names), _numbers(value.shape[2]), title, "coordinate")
+    if dims[0] not in named and value.ndim > 2:  # a weight by heads: rows of the matrix as it is multiplied
+        tail = value.shape[-1] if dims[-1] == "D" else int(np.prod(value.shape[1:]))
+        value, dims = value.reshape(-1, tail), ("row", "column")
+    return _plain(value, dims, named, vocabulary)
+
+
+def _by_head(value: Array, dims: tuple[str, ...], queries: Sequence[str], keys: Sequence[str]) -> Grid:
+    """T K G and keys or coordinates: one pane for each query head, named with the head that it shares."""
+    group = value.shape[2]
+    heads = [(k, g) for k in range(value.shape[1]) for g in range(group)]
+    panes = tuple(Pane(f"head {k * group + g} · key/value head {k}", value[:, k, g]) for k, g in heads)
+    if dims[3] == "S":
+        shares = bool(np.isfinite(value).all() and value.min() >= 0 and value.max() <= 1)
+        return Grid(panes, piece_names(queries), piece_names(keys), "query", "key", shares)
+    return Grid(panes, piece_names(queries), _numbers(value.shape[3]), "position", "coordinate")
+
+
+def _plain(
+    value: Array, dims: tuple[str, ...], named: dict[str, tuple[str, Sequence[str]]], vocabulary: Sequence[str]
+) -> Grid:
+    titles, names = [], []
+    for letter, extent in zip(dims, value.shape, strict=True):
+        if letter in named:
+            titles.append(named[letter][0])
+            names.append(piece_names(named[letter][1]))
+        elif letter == "V":
+            titles.append("token")
+            names.append(piece_names(vocabulary))
+        else:
+            titles.append({"": "", "one": "", "row": "row"}.get(letter, "coordinate"))
+            names.append(_numbers(extent))
+    return Grid((Pane("all", value),), names[0], names[1], titles[0], titles[1])
+
+
+def _numbers(extent: int) -> tuple[str, ...]:
+    return tuple(str(i) for i in range(extent))

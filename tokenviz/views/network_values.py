@@ -1,0 +1,247 @@
+"""Values as pictures and tables: windows into large matrices, heat maps, attention by head, bars of shares.
+
+A value is shown as panes: one matrix for each head, or a single one. Only the cells inside the window are handed over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tokenviz.views.charts import theme_of
+
+MAX_CELLS = 2_048
+"""Cells that are drawn at once, over all panes."""
+MAX_ROWS, MAX_COLUMNS = 48, 64
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pane:
+    """One matrix with a title: a head, or everything."""
+
+    title: str
+    values: Array  # two dimensions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Panes of equal size with the names of their rows and columns."""
+
+    panes: tuple[Pane, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    row_title: str
+    column_title: str
+    shares: bool = False  # from 0 to 1, all of one sign
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of each pane."""
+        return len(self.rows), len(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of each pane that is shown: first row and column, and how many of each."""
+
+    row: int
+    column: int
+    height: int
+    width: int
+
+    def says(self, grid: Grid) -> str:
+        """Which part it is, in words; "" when it is everything."""
+        rows, columns = grid.shape
+        if (self.height, self.width) == (rows, columns):
+            return ""
+        return (
+            f"Shown: rows {self.row + 1}–{self.row + self.height} of {rows}, columns {self.column + 1}–"
+            f"{self.column + self.width} of {columns}. At most {MAX_CELLS:,} cells are drawn at once."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Figures of a whole value, the masked entries left out."""
+
+    count: int
+    hidden: int
+    least: float
+    most: float
+    mean: float
+    deviation: float
+    p1: float
+    p99: float
+
+
+def room(grid: Grid) -> tuple[int, int]:
+    """Rows and columns that fit one pane's window."""
+    rows, columns = grid.shape
+    cells = MAX_CELLS // max(1, len(grid.panes))
+    width = min(columns, MAX_COLUMNS, max(8, cells // max(1, min(rows, 16))))
+    return min(rows, MAX_ROWS, max(1, cells // width)), width
+
+
+def window(grid: Grid, row: int, column: int) -> Window:
+    """The window nearest to a first row and column."""
+    height, width = room(grid)
+    rows, columns = grid.shape
+    return Window(max(0, min(row, rows - height)), max(0, min(column, columns - width)), height, width)
+
+
+def statistics(value: Array) -> Statistics:
+    """Count, extremes, mean, spread and percentiles; entries of minus infinity are counted as not allowed."""
+    flat = np.asarray(value, dtype=np.float64).ravel()
+    shown = flat[np.isfinite(flat)]
+    if not shown.size:
+        return Statistics(0, flat.size, *[float("nan")] * 6)
+    low, high = np.percentile(shown, [1, 99])
+    return Statistics(
+        shown.size, flat.size - shown.size, float(shown.min()), float(shown.max()), float(shown.mean()),
+        float(shown.std()), float(low), float(high),
+    )  # fmt: skip
+
+
+def cells(grid: Grid, part: Window) -> pd.DataFrame:
+    """One row for each cell in the window: pane, row, column, their names, value (missing where not allowed)."""
+    frames = []
+    rows = range(part.row, part.row + part.height)
+    columns = range(part.column, part.column + part.width)
+    names = [f"{i + 1} {grid.rows[i]}" for i in rows], [grid.columns[j] for j in columns]
+    for number, pane in enumerate(grid.panes):
+        values = pane.values[part.row : part.row + part.height, part.column : part.column + part.width]
+        frames.append(
+            pd.DataFrame(
+                {
+                    "pane": pane.title,
+                    "order": number,
+                    "row": np.repeat(rows, part.width),
+                    "column": np.tile(columns, part.height),
+                    "where": np.repeat(names[0], part.width),
+                    "which": np.tile(names[1], part.height),
+                    "value": values.astype(np.float64).ravel(),
+                }
+            )  # fmt: skip
+        )
+    found = pd.concat(frames, ignore_index=True)
+    found["allowed"] = np.isfinite(found["value"])
+    found["text"] = [exact(v) if ok else "not allowed" for v, ok in zip(found["value"], found["allowed"], strict=True)]
+    found.loc[~found["allowed"], "value"] = np.nan
+    return found
+
+
+def exact(value: float) -> str:
+    """A float32 with all its digits and a true minus sign."""
+    return f"{value:.7g}".replace("-", "−")
+
+
+def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
+    """Heat maps side by side. Colours reach the 99th percentile; what lies beyond has the last colour."""
+    colours = theme_of(theme)
+    data = cells(grid, part)
+    static, state = colours.lifetimes["static"].outline, colours.lifetimes["state"].outline
+    if grid.shares:
+        top = min(1.0, max(stats.most, 1e-9))
+        scale = alt.Scale(domain=[0, top], range=[colours.background, static], clamp=True)
+    else:
+        reach = max(abs(stats.p1), abs(stats.p99), 1e-9)
+        scale = alt.Scale(domain=[-reach, 0, reach], range=[static, colours.background, state], clamp=True)
+    names = part.width <= 32 and grid.columns != tuple(str(i) for i in range(len(grid.columns)))
+    height = min(15, max(7, 340 // part.height)) if part.height > 1 else 26
+    base = alt.Chart(data).encode(
+        x=alt.X("column:O", title=grid.column_title, axis=_axis("which", data, "column", 34 if names else 8)),
+        y=alt.Y("row:O", title=grid.row_title, axis=_axis("where", data, "row", part.height)),
+        tooltip=[alt.Tooltip("text:N", title="value"), alt.Tooltip("where:N", title=grid.row_title),
+                 alt.Tooltip("which:N", title=grid.column_title), alt.Tooltip("pane:N", title="of")],
+    )  # fmt: skip
+    allowed = base.transform_filter("datum.allowed").mark_rect(stroke=colours.border, strokeWidth=0.4).encode(
+        color=alt.Color("value:Q", scale=scale, legend=alt.Legend(title=None, orient="bottom", gradientLength=150,
+                        gradientThickness=8, format=".3~g"))
+    )  # fmt: skip
+    layers: list[Any] = [allowed]
+    if not data["allowed"].all():
+        hidden = base.transform_filter("!datum.allowed")
+        layers.append(hidden.mark_text(text="×", color=colours.muted, fontSize=min(10, height)))
+    one = alt.layer(*layers).properties(width=_width(grid, part), height={"step": height})
+    if len(grid.panes) == 1:
+        return one.properties(width="container")
+    found = one.facet(facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2)
+    return found.resolve_axis(y="shared")
+
+
+def _width(grid: Grid, part: Window) -> Any:
+    return {"step": max(4, min(15, 190 // part.width))} if len(grid.panes) > 1 else "container"
+
+
+def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
+    """Labels from a second column: a look-up written into the axis."""
+    pairs = data.drop_duplicates(by).set_index(by)[field]
+    step = max(1, -(-len(pairs) // max(1, most)))
+    shown = [k for i, k in enumerate(pairs.index) if i % step == 0]
+    table = {str(k): str(pairs[k])[:14] for k in shown}
+    import json
+
+    return alt.Axis(
+        values=shown, labelExpr=f"({json.dumps(table)})[datum.label] || ''", labelAngle=-60 if by == "column" else 0,
+        labelLimit=90, labelFontSize=10, ticks=False, domain=False, labelOverlap=True,
+    )  # fmt: skip
+
+
+def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.LayerChart:
+    """Shares of the most likely tokens before and after the controls, side by side, with the blind guess as a line.
+
+    `rows`: rank, token, when ("before", "after"), share, text.
+    """
+    colours = theme_of(theme)
+    before, after = colours.edge, colours.lifetimes["static"].outline
+    base = alt.Chart(rows).encode(
+        y=alt.Y("token:N", sort=alt.EncodingSortField("rank", op="min"), title=None,
+                axis=alt.Axis(ticks=False, domain=False, labelLimit=120)),
+        x=alt.X("share:Q", title=title, axis=alt.Axis(format="%", tickCount=5, domain=False, gridOpacity=0.4)),
+        yOffset=alt.YOffset("when:N", sort=["before", "after"]),
+        tooltip=[alt.Tooltip("token:N"), alt.Tooltip("when:N"), alt.Tooltip("text:N", title="share")],
+    )  # fmt: skip
+    marks = base.mark_bar().encode(
+        color=alt.Color("when:N", sort=["before", "after"],
+                        scale=alt.Scale(domain=["before", "after"], range=[before, after]),
+                        legend=alt.Legend(title=None, orient="top"))
+    )  # fmt: skip
+    guess = alt.Chart(pd.DataFrame({"x": [baseline]})).mark_rule(strokeDash=[4, 3], color=colours.text)
+    line = guess.encode(x="x:Q", tooltip=alt.value(f"a blind guess: {baseline:.3%}"))
+    return alt.layer(marks, line).properties(width="container", height={"step": 11})
+
+
+def table(grid: Grid, part: Window) -> pd.DataFrame:
+    """The window as a table: one line for each row of each pane."""
+    frames = []
+    for pane in grid.panes:
+        shown = pane.values[part.row : part.row + part.height, part.column : part.column + part.width]
+        names = grid.rows[part.row : part.row + part.height]
+        frame = pd.DataFrame(shown, columns=_unique(grid.columns[part.column : part.column + part.width]))
+        frame.insert(0, grid.row_title, [f"{part.row + i + 1} {name}" for i, name in enumerate(names)])
+        if len(grid.panes) > 1:
+            frame.insert(0, "of", pane.title)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Column names made different: a second `` the`` becomes `` the (2)``."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def csv(value: Array) -> str:
+    """A whole value as text: one line for each entry, its indices first; −inf where not allowed."""
+    lines = [",".join([*(f"axis{i}" for i in range(value.ndim)), "value"])]
+    lines += [",".join([*map(str, index), repr(float(v))]) for index, v in np.ndenumerate(value)]
+    return "\n".join(lines) + "\n"
