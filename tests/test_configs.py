@@ -5,6 +5,7 @@ The right values are in fixtures/truths.json. A file put into the folder is test
 
 import json
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -154,3 +155,19 @@ def test_several_positions_trace_too(name: str, positions: int) -> None:
         step = trace(model.architecture, model.scenario(context=context, positions=positions))
         logits = step.blocks[step.sequence[-1].block]
         assert logits.values[logits.outputs["logits"]].shape == (positions, model.architecture.vocab)
+
+
+BAD = (None, -1, 0, "x", [], {}, 10**9, True, 3.7, [1, 2], {"a": 1})
+
+
+@each
+def test_a_bad_value_of_any_key_is_a_sentence_or_harmless(name: str) -> None:
+    """No key's value breaks the reader: it is read, or a `ConfigError` names it."""
+    data = json.loads(FILES[name].read_bytes())
+    inner = data.get("text_config", data)
+    for key, value in inner.items():
+        for wrong in BAD:
+            changed = {**inner, key: wrong}
+            text = json.dumps({**data, "text_config": changed} if "text_config" in data else changed)
+            with suppress(ConfigError):
+                assert model_from_text(text, name).architecture.layers, (key, wrong, value)

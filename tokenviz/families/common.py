@@ -149,6 +149,14 @@ def layer_norm(c: Reader, *, default: float = 1e-5, bias: bool = True) -> LayerN
     return LayerNorm(eps=c.number(*keys, default=default, why="the family's default"), weighted=True, bias=bias)
 
 
+def positive(c: Reader, key: str, default: float) -> float:
+    """A number above 0, such as a divisor."""
+    value = c.number(key, default=default, why="the family's default")
+    if value <= 0:
+        raise ConfigError(f"{key} is {value:g}; give a number above 0")
+    return value
+
+
 def layer_count(c: Reader) -> int:
     """How many layers; bounded so that an absurd value is an error, not a hang."""
     return c.integer("num_hidden_layers", "n_layer", "n_layers", "num_layers", high=10_000)

@@ -28,6 +28,7 @@ from tokenviz.families.common import (
     layer_count,
     layer_kinds,
     per_head,
+    positive,
     query_heads,
     rms,
     softmax_router,
@@ -202,7 +203,7 @@ def _refuse_per_layer_inputs(c: Reader) -> None:
 def _attention(c: Reader, geometry: tuple[int, int, int], **features: Any) -> GQA:
     """Attention of the second and third generation, whose score scale is a key of its own."""
     bias = c.boolean("attention_bias", default=False)
-    scale = c.number("query_pre_attn_scalar", default=256, why=WHY) ** -0.5
+    scale = positive(c, "query_pre_attn_scalar", 256.0) ** -0.5
     return gqa(*geometry, bias=bias, out_bias=bias, scale=scale, **features)
 
 

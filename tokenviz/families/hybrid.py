@@ -26,6 +26,7 @@ from tokenviz.families.common import (
     head_geometry,
     layer,
     layer_count,
+    positive,
     rms,
     softmax_router,
 )
@@ -198,7 +199,7 @@ def granite_hybrid(c: Reader) -> Architecture:
     return assemble(
         c, layers, norm, tied_default=False,
         embedding=Embedding(scale=c.number("embedding_multiplier", default=1.0, why=WHY)),
-        head=Head(scale=1 / c.number("logits_scaling", default=1.0, why=WHY)),
+        head=Head(scale=1 / positive(c, "logits_scaling", 1.0)),
     )  # fmt: skip
 
 

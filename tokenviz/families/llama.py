@@ -13,6 +13,7 @@ from tokenviz.families.common import (
     layer,
     layer_count,
     layer_kinds,
+    positive,
     rms,
     window_of,
 )
@@ -136,5 +137,5 @@ def granite(c: Reader) -> Architecture:
     ffn = gated_ffn(c, bias=c.boolean("mlp_bias", default=False))
     block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=why))
     embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=why))
-    head = Head(scale=1 / c.number("logits_scaling", default=1.0, why=why))
+    head = Head(scale=1 / positive(c, "logits_scaling", 1.0))
     return assemble(c, (block,) * layer_count(c), norm, tied_default=False, embedding=embedding, head=head)

@@ -15,6 +15,7 @@ from tokenviz.families.common import (
     layer_count,
     layer_kinds,
     per_head,
+    positive,
     rms,
     softmax_router,
     window_of,
@@ -168,5 +169,5 @@ def granite_moe(c: Reader) -> Architecture:
     )  # fmt: skip
     block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=WHY))
     embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=WHY))
-    head = Head(scale=1 / c.number("logits_scaling", default=1.0, why=WHY))
+    head = Head(scale=1 / positive(c, "logits_scaling", 1.0))
     return assemble(c, (block,) * layer_count(c), norm, tied_default=False, embedding=embedding, head=head)
