@@ -389,6 +389,29 @@ def test_b48_layers_without_rotation_have_none() -> None:
     assert mixers == [True, False]
 
 
+def test_published_and_converted_spellings_of_one_model_agree() -> None:
+    """Flags instead of layer kinds, a window that leaves the current position out, RoPE bases side by side."""
+    shapes = {
+        "model_type": "mimo_v2_flash", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3,
+        "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 24, "v_head_dim": 16, "n_routed_experts": 4,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 32, "vocab_size": 256,
+    }  # fmt: skip
+    published = {
+        **shapes, "hybrid_layer_pattern": [0, 1, 1], "moe_layer_freq": [0, 1, 1], "sliding_window_size": 8,
+        "swa_num_key_value_heads": 2, "rope_theta": 5e6, "swa_rope_theta": 1e4, "partial_rotary_factor": 0.334,
+    }  # fmt: skip
+    converted = {
+        **shapes, "layer_types": ["full_attention", "sliding_attention", "sliding_attention"], "sliding_window": 9,
+        "mlp_layer_types": ["dense", "sparse", "sparse"], "rope_parameters": {
+            "full_attention": {"rope_type": "default", "rope_theta": 5e6, "partial_rotary_factor": 0.334},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.334},
+        },
+    }  # fmt: skip
+    a, b = at(published), at(converted)
+    assert a.model.architecture.layers == b.model.architecture.layers
+    assert a.kept.window == 2 * 8 * 2 * (24 + 16) * 2  # layers · kept positions · heads · key and value · bytes
+
+
 # ------------------------------------------------------------------------------------------------ families
 
 

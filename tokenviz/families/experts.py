@@ -149,39 +149,6 @@ def glm4_moe(c: Reader) -> Architecture:
     return assemble(c, layers, norm, tied_default=False)
 
 
-@family("mimo_v2_flash", title="MiMo")
-def mimo_v2_flash(c: Reader) -> Architecture:
-    """Keys wider than values; windowed layers have sinks and twice the key/value heads; sigmoid-routed experts."""
-    norm, count = rms(c, default=1e-5), layer_count(c)
-    kv_heads, group, head_dim = head_geometry(c, kv_heads=4, head_dim=192)
-    value_dim = c.integer("v_head_dim", default=128, high=100_000, why=WHY)
-    bias = c.boolean("attention_bias", default=False)
-    scale = 1.0 if c.is_null("attention_value_scale") else c.number("attention_value_scale", default=0.707, why=WHY)
-    full = gqa(kv_heads, group, head_dim, value_dim=value_dim, bias=bias, value_scale=scale)
-    if group % 2:
-        raise ConfigError("num_attention_heads must be a multiple of twice num_key_value_heads in this family")
-    local = replace(full, kv_heads=2 * kv_heads, group=group // 2, sinks=True, window=_mimo_window(c))
-    kinds = layer_kinds(
-        c, count, WINDOWED, lambda i: WINDOWED[i == 0 or (i + 1) % 6 == 0], "the first and every 6th full"
-    )
-    full = replace(full, rope=rope(c, head_dim, partial=0.334, theta=5_000_000.0, kind="full_attention"))
-    local = replace(local, rope=rope(c, head_dim, partial=0.334, theta=10_000.0, kind="sliding_attention"))
-    mixers = {"full_attention": full, "sliding_attention": local}
-    width = c.integer("moe_intermediate_size", default=2048, why=WHY)
-    routed = routed_moe(c, Routing(groups=(1, 1), scale=1.0), width=width, shared=None)
-    dense = gated_ffn(c)
-    layers = tuple(
-        layer(norm, mixers[kind], routed if sparse else dense)
-        for kind, sparse in zip(kinds, sparse_layers(c, count, 1), strict=True)
-    )
-    return assemble(c, layers, norm, tied_default=False)
-
-
-def _mimo_window(c: Reader) -> int:
-    """The window, under either of its names."""
-    return c.integer("sliding_window_size", "sliding_window", default=129, high=10**9, why=WHY)
-
-
 @family("llama4_text", "llama4", title="Llama 4")
 def llama4(c: Reader) -> Architecture:
     """Chunked layers that turn, full ones that do not; one expert per token, weighed before it computes."""
