@@ -22,8 +22,11 @@ from tokenviz.views.format import share
 
 COLOURINGS = ("operation class", "block kind")
 CELL = 26
+INSIDE = {"param": "part", "empty": False}
+"""Within the window; without one (a click clears it) nothing is drawn, rather than ten thousand cells."""
 WIDE_ENOUGH = (
-    "(datum.end - datum.t) > 0.15 * (part.t[1] - part.t[0]) && datum.t < part.t[1] - 0.15 * (part.t[1] - part.t[0])"
+    "isDefined(part.t) && datum.end - datum.t > 0.15 * (part.t[1] - part.t[0])"
+    " && datum.t < part.t[1] - 0.15 * (part.t[1] - part.t[0])"
 )
 """A block's name is written where the window leaves room for it."""
 
@@ -42,7 +45,9 @@ def timeline_data(step: DecodeStep, t: int) -> dict[str, pd.DataFrame]:
                          np.full(len(operations[ref.block]), place)))
         for place, (ref, start) in enumerate(zip(step.sequence, starts, strict=True))
     ]  # fmt: skip
-    cells = pd.DataFrame(np.concatenate(parts), columns=["t", "lane", "op", "place"], dtype=np.int32)
+    # Small integers: ten thousand rows are sent to the browser, and again when they change.
+    cells = pd.DataFrame(np.concatenate(parts), columns=["t", "lane", "op", "place"])
+    cells = cells.apply(pd.to_numeric, downcast="integer")
     return {
         "runs": pd.DataFrame([(r.start, r.end, r.width) for r in runs(step)], columns=["t", "end", "width"]),
         "blocks": _block_rows(step, starts),
@@ -138,7 +143,7 @@ def _detail(
                    axis=alt.Axis(title="timestep (one operation each)", grid=False, format=",d"))  # fmt: skip
     cells = (
         alt.Chart(data["cells"])
-        .transform_filter(brush)
+        .transform_filter(INSIDE)
         .transform_lookup("op", from_=alt.LookupData(data["ops"], "op", list(looked_up)))
         .transform_lookup("place", from_=alt.LookupData(data["blocks"], "place", ["block", "layer"]))
         .transform_calculate(end="datum.t + 1", row="'lane ' + (datum.lane + 1)")
@@ -155,7 +160,7 @@ def _detail(
     )  # fmt: skip
     names = (
         alt.Chart(data["blocks"])
-        .transform_filter(brush)
+        .transform_filter(INSIDE)
         .transform_filter(WIDE_ENOUGH)
         .transform_calculate(name="(datum.layer == '' ? '' : 'layer ' + datum.layer + ' · ') + datum.block")
         .mark_text(align="left", baseline="bottom", dx=2, dy=-3, color=colours.muted, fontSize=11, clip=False)
@@ -163,13 +168,13 @@ def _detail(
     )
     edges = (
         alt.Chart(data["blocks"])
-        .transform_filter(brush)
+        .transform_filter(INSIDE)
         .mark_rule(color=colours.muted, strokeWidth=1, clip=True)
         .encode(x=window, y=alt.value(-14), y2=alt.value(CELL * lane_count))
     )
     now = (
         alt.Chart(data["now"])
-        .transform_filter(brush)
+        .transform_filter(INSIDE)
         .transform_calculate(middle="datum.t + 0.5")
         .mark_rule(color=colours.accent, strokeWidth=2, clip=True)
         .encode(x="middle:Q")
