@@ -366,6 +366,7 @@ def test_the_graph_as_graphml_parses_and_holds_every_operation() -> None:
     space = "{http://graphml.graphdrawing.org/xmlns}"
     nodes = [n.get("id") for n in root.iter(f"{space}node")]
     assert len([n for n in nodes if "/op:" in n]) == sum(len(b.ops) for b in step.blocks.values())
+    assert all(len(list(n)) >= 4 for n in root.iter(f"{space}node"))  # kind, label, block and count at least
     assert {e.get("source") for e in root.iter(f"{space}edge")} <= set(nodes)
 
 

@@ -145,6 +145,7 @@ def test_any_dependencies_draw_without_overlap(block: Block) -> None:
     )  # fmt: skip
     assert overlaps(scene) == ()
     assert edges_through(scene) == ()
+    assert lying_on_each_other(scene.edges) == []
 
 
 # ------------------------------------------------------------------------------------------------ lines
@@ -168,22 +169,33 @@ def test_lines_are_orthogonal_and_run_from_border_to_border(name: str) -> None:
             assert on_border(scene.items[edge.target], edge.points[-1]), edge.id
 
 
-def verticals(edge: Edge) -> list[tuple[float, float, float]]:
-    pairs = zip(edge.points, edge.points[1:], strict=False)
-    return [(a, min(b, d), max(b, d)) for (a, b), (c, d) in pairs if abs(a - c) < 0.01 and abs(b - d) > 0.01]
+def pieces(edge: Edge, across: int) -> list[tuple[float, float, float]]:
+    """Pieces of a line in one direction: where they run (x of verticals, y of horizontals), from, to."""
+    found = []
+    for first, second in pairwise(edge.points):
+        if abs(first[across] - second[across]) < 0.01:
+            ends = sorted((first[1 - across], second[1 - across]))
+            found.append((round(first[across], 1), *ends))
+    return [piece for piece in found if piece[2] - piece[1] > 0.01]
+
+
+def lying_on_each_other(edges: tuple[Edge, ...]) -> list[tuple[str, str]]:
+    """Pairs of edges from different items that share more than a point of a line."""
+    found = []
+    for across in (0, 1):
+        at: dict[float, list[tuple[float, float, Edge]]] = {}
+        for edge in edges:
+            for where, low, high in pieces(edge, across):
+                for other_low, other_high, other in at.get(where, []):
+                    if other.source != edge.source and low < other_high - 0.01 and other_low < high - 0.01:
+                        found.append((edge.id, other.id))
+                at.setdefault(where, []).append((low, high, edge))
+    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lines_of_different_values_never_lie_on_each_other(name: str) -> None:
-    """Verticals at one x belong to one source, or lie above each other."""
-    at: dict[float, list[tuple[float, float, str]]] = {}
-    for edge in drawn(name).edges:
-        if edge.bridge:
-            continue
-        for x, low, high in verticals(edge):
-            for other_low, other_high, source in at.get(round(x, 1), []):
-                assert source == edge.source or high <= other_low + 0.01 or other_high <= low + 0.01, edge.id
-            at.setdefault(round(x, 1), []).append((low, high, edge.source))
+    assert lying_on_each_other(tuple(e for e in drawn(name).edges if not e.bridge)) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
