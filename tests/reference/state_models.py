@@ -5,7 +5,7 @@ YARN = {
     "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 0.8,
 }  # fmt: skip
 LATENT = {
-    "hidden_size": 32, "intermediate_size": 44, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "hidden_size": 20, "intermediate_size": 26, "num_hidden_layers": 3, "num_attention_heads": 4,
     "num_key_value_heads": 4, "kv_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 6, "v_head_dim": 7,
     "vocab_size": 96, "max_position_embeddings": 64, "tie_word_embeddings": False, "moe_intermediate_size": 12,
     "num_experts_per_tok": 3, "first_k_dense_replace": 1,
@@ -37,7 +37,7 @@ CONFIGS_STATE = {
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
     },
     "kimi_linear": {
-        "model_type": "kimi_linear", "hidden_size": 24, "intermediate_size": 36, "num_hidden_layers": 4,
+        "model_type": "kimi_linear", "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 4,
         "num_attention_heads": 4, "num_key_value_heads": 4, "kv_lora_rank": 10, "q_lora_rank": None,
         "qk_nope_head_dim": 8, "qk_rope_head_dim": 6, "v_head_dim": 7, "vocab_size": 96, "model_max_length": 64,
         "pad_token_id": None,
