@@ -17,10 +17,13 @@ from tokenviz.schedule import schedule_block, summarise
 from tokenviz.trace import traced
 from tokenviz.traffic import kept, value_bytes
 from tokenviz.views import pipeline, saved
+from tokenviz.views.palette import OP_CLASSES
 from tokenviz.views.pipeline_cards import Card, describe
 from tokenviz.views.pipeline_elements import bubbled
 from tokenviz.views.pipeline_groups import box_id, bubble_id, cell_id, drawn_as, groups, panel_id, parse
+from tokenviz.views.pipeline_sheet import sheet
 from tokenviz.views.pipeline_strip import strip_html
+from tokenviz.views.scene import Bubble, Cell, overlaps
 from tokenviz.views.svg import to_svg
 
 BIG = "qwen3.8-2.4t-a95b"
@@ -377,6 +380,22 @@ def test_the_whole_drawing_as_svg_parses_and_holds_every_box(theme: str) -> None
     root = ElementTree.fromstring(to_svg(scene, theme))
     written = {g.get("id") for g in root.iter("{http://www.w3.org/2000/svg}g")}
     assert {b.id for b in scene.boxes} | {b.id for b in scene.bubbles} <= written
+
+
+def test_a_sheet_has_a_title_and_a_legend_of_all_colours_above_the_drawing() -> None:
+    model, scenario, _ = ask(BIG)
+    scene = pipeline.scene(model.architecture, scenario)
+    whole, region = sheet(scene, "<b>", "words")
+    assert overlaps(whole) == ()
+    added = [item for name, item in whole.items.items() if name not in scene.items]
+    assert all(item.rect.bottom < 0 for item in added)
+    assert {b.lifetime for b in added if isinstance(b, Bubble)} == {"static", "ephemeral", "state"}
+    assert {c.op_class for c in added if isinstance(c, Cell)} == set(OP_CLASSES)
+    assert region.x < 0
+    assert region.y < min(item.rect.y for item in added)
+    assert region.right > scene.width
+    assert region.bottom > scene.height
+    assert "<b>" not in to_svg(whole, "light", region)
 
 
 # ------------------------------------------------------------------------------------------------ the strip

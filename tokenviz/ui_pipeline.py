@@ -24,6 +24,7 @@ from tokenviz.views import pipeline, saved
 from tokenviz.views.canvas import scene_payload
 from tokenviz.views.format import exact
 from tokenviz.views.pipeline_groups import groups, panel_id
+from tokenviz.views.pipeline_sheet import sheet
 from tokenviz.views.pipeline_strip import strip_html
 from tokenviz.views.pipeline_style import style
 from tokenviz.views.svg import to_svg
@@ -181,13 +182,25 @@ def file_stem(choice: ui.Choice) -> str:
     return f"{safe}-context-{choice.scenario.context}"
 
 
+def _svg(choice: ui.Choice, theme: str) -> str:
+    """The whole drawing with its title and legend."""
+    scenario, step = choice.scenario, traced(choice.model.architecture, choice.scenario)
+    total = schedule.summarise(step)
+    subtitle = (
+        f"One token after {exact(scenario.context)} cached positions: {exact(total.operations)} operations, "
+        f"{exact(total.critical_path)} of them in one chain; weights {scenario.weights}, K/V cache {scenario.kv}"
+    )
+    whole, region = sheet(pipeline.scene(choice.model.architecture, scenario), choice.model.name, subtitle)
+    return to_svg(whole, theme, region)
+
+
 def _files(choice: ui.Choice, step: DecodeStep) -> None:
     """Downloads that do not rerun the page; each is made when it is asked for."""
     st.header("Take it with you")
     stem, model, scenario = file_stem(choice), choice.model, choice.scenario
     theme = _theme()
     files = (
-        ("Drawing (SVG)", lambda: to_svg(pipeline.scene(model.architecture, scenario), theme), ".svg", "image/svg+xml"),
+        ("Drawing (SVG)", lambda: _svg(choice, theme), ".svg", "image/svg+xml"),
         ("Graph (JSON)", lambda: to_json(step, model.name), ".graph.json", "application/json"),
         ("Graph (GraphML)", lambda: to_graphml(step, model.name), ".graphml", "application/xml"),
         (
