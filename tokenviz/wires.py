@@ -74,6 +74,11 @@ def _windows(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) 
     return lambda a: np.lib.stride_tricks.sliding_window_view(a, taps, axis=0).swapaxes(1, 2)
 
 
+def _roll(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
+    axis = operands[0].index(attrs["axis"])
+    return lambda a: np.roll(a, -1, axis=axis)
+
+
 def _recent(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     chunk = attrs["chunk"]
     return lambda kept, positions: kept[len(kept) - int(positions[0]) % chunk :]
@@ -106,6 +111,7 @@ WIRES: Mapping[str, Lower] = MappingProxyType(
         "gather": _gather,
         "windows": _windows,
         "recent": _recent,
+        "roll": _roll,
         "positions": _positions,
         "fold": _fold,
         "constant": _constant,

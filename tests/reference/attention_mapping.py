@@ -22,6 +22,15 @@ ENDS = {
         "model.decoder.final_layer_norm",
     ),
 }  # fmt: skip
+PER_LAYER = {
+    "per_layer": "model.embed_tokens_per_layer.weight",
+    "per_layer_projection.weight": "model.per_layer_model_projection.weight",
+    "per_layer_norm.weight": "model.per_layer_projection_norm.weight",
+}
+LAYER_INPUT = {
+    "gate": "per_layer_input_gate.weight", "out": "per_layer_projection.weight", "layer_scalar": "layer_scalar",
+    "post_norm": "post_per_layer_input_norm.weight",
+}  # fmt: skip
 LAYERS = ("model.layers.", "transformer.h.", "transformer.blocks.", "gpt_neox.layers.", "model.decoder.layers.")
 ATTENTION = ("self_attn.", "attn.", "self_attention.", "attention.")
 FFN = ("mlp.", "ffn.", "feed_forward.", "block_sparse_moe.", "")
@@ -48,6 +57,8 @@ def find(t: Arrays, name: str, config: Mapping[str, Any]) -> np.ndarray:
         if name == end or name.startswith(f"{end}."):
             suffix = name.removeprefix(end)
             return first(t, [n + suffix for n in names])
+    if name.startswith("per_layer") or name.startswith("lookup.per_layer"):
+        return t[PER_LAYER[name.removeprefix("lookup.")]]
     _, index, section, *rest = name.split(".")
     if section == "block" and rest[0] in ("mixer", "ffn"):
         section, *rest = rest
@@ -55,6 +66,8 @@ def find(t: Arrays, name: str, config: Mapping[str, Any]) -> np.ndarray:
         section = "mixer"  # one norm for both branches
     layer = next(f"{p}{index}." for p in LAYERS if any(key.startswith(f"{p}{index}.") for key in t))
     own = {key.removeprefix(layer): array for key, array in t.items() if key.startswith(layer)}
+    if section == "layer_input":
+        return own[LAYER_INPUT[rest[0]]]
     if section == "mixer":
         return mixer(own, rest, config)
     return feed_forward(own, rest, config)

@@ -12,6 +12,7 @@ from tokenviz.architecture.feedforward import (
     ClampedSwiGLU,
     DenseFFN,
     MoE,
+    PerLayerInput,
     Router,
     RouterInput,
     SharedExpert,
@@ -49,6 +50,8 @@ __all__ = [
     "Norm",
     "OutputGate",
     "Parallel",
+    "PerLayerInput",
+    "PerLayerTable",
     "Prediction",
     "QKNorm",
     "RMSNorm",
@@ -84,7 +87,7 @@ class Parallel:
 
 
 Body = (
-    GQA | GatedDeltaNet | DenseFFN | MoE | Parallel
+    GQA | GatedDeltaNet | DenseFFN | MoE | Parallel | PerLayerInput
     | LatentAttention | KimiDelta | SelectiveScan | StateSpace | ShortConv | LinearAttention
 )  # fmt: skip
 
@@ -116,6 +119,16 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PerLayerTable:
+    """A second embedding table: its rows hold `width` values for each layer; `norm` acts on those projected from x."""
+
+    vocab: int
+    layers: int
+    width: int
+    norm: RMSNorm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
     """How a token id becomes x: the row times `scale`, normalised (both folded into the table), plus a position row.
 
@@ -126,6 +139,7 @@ class Embedding:
     norm: Norm | None = None
     positions: int | None = None
     offset: int = 0
+    per_layer: PerLayerTable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

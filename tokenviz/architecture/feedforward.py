@@ -60,6 +60,15 @@ class Router:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PerLayerInput:
+    """A section that adds a projection of this layer's own input, gated by x; `layers` of them travel along."""
+
+    layers: int
+    width: int
+    activation: Activation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RouterInput:
     """What a router reads where that is not the experts' input: x at unit root mean square, times gain · factor."""
 

@@ -13,6 +13,8 @@ from tokenviz.architecture import (
     Layer,
     MoE,
     Parallel,
+    PerLayerInput,
+    PerLayerTable,
     RMSNorm,
     RouterInput,
     Section,
@@ -112,8 +114,8 @@ def gemma4(c: Reader) -> Architecture:
     if kinds[-1] != "full_attention":
         c.assume("the last layer is full attention whatever layer_types says")
         kinds[-1] = "full_attention"
-    _refuse_per_layer_inputs(c)
     _causal(c)
+    table = _per_layer_table(c, norm, count)
     mixers = {kind: _attention4(c, norm, kind) for kind in dict.fromkeys(kinds)}
     dense = _ffn(c)
     shared = c.integer("num_kv_shared_layers", default=0, low=0, high=count)
@@ -123,8 +125,8 @@ def gemma4(c: Reader) -> Architecture:
     for kind, mode in zip(kinds, modes, strict=True):
         mixer = mixers[kind] if mode is None else replace(mixers[kind], share=kind, reads_shared=mode == "reuse")
         ffn = replace(dense, width=2 * dense.width) if double and mode == "reuse" else dense
-        layers.append(_layer4(c, norm, mixer, ffn))
-    return _finish(c, tuple(layers), norm, softcap=_cap(c, "final_logit_softcapping", None))
+        layers.append(_layer4(c, norm, mixer, ffn, table))
+    return _finish(c, tuple(layers), norm, softcap=_cap(c, "final_logit_softcapping", None), per_layer=table)
 
 
 def _attention4(c: Reader, norm: RMSNorm, kind: str) -> GQA:
@@ -168,13 +170,22 @@ def _sharing(kinds: tuple[str, ...], shared: int) -> tuple[str | None, ...]:
     return tuple(modes)
 
 
-def _layer4(c: Reader, norm: RMSNorm, mixer: GQA, ffn: DenseFFN) -> Layer:
-    """Attention, then one feed-forward or a dense and a routed one side by side; a stored scalar on the result."""
+def _layer4(c: Reader, norm: RMSNorm, mixer: GQA, ffn: DenseFFN, table: PerLayerTable | None) -> Layer:
+    """Attention, a feed-forward, in some models an input of the layer's own; a stored scalar on the result."""
     first = Section(name="mixer", norm=norm, body=mixer, post_norm=norm)
+    second = _feed_forward4(c, norm, ffn)
+    if table is None:
+        return Layer(sections=(first, replace(second, output_scalar=True)))
+    own = PerLayerInput(layers=table.layers, width=table.width, activation=ffn.activation)
+    third = Section(name="layer_input", norm=None, body=own, post_norm=norm, output_scalar=True)
+    return Layer(sections=(first, second, third))
+
+
+def _feed_forward4(c: Reader, norm: RMSNorm, ffn: DenseFFN) -> Section:
+    """One feed-forward, or a dense and a routed one side by side."""
     if not c.boolean("enable_moe_block", default=False):
         c.ignore("num_experts", "top_k_experts", "moe_intermediate_size")
-        second = Section(name="ffn", norm=norm, body=ffn, post_norm=norm, output_scalar=True)
-        return Layer(sections=(first, second))
+        return Section(name="ffn", norm=norm, body=ffn, post_norm=norm)
     experts, chosen = experts_of(c, "num_experts", chosen="top_k_experts")
     routed = MoE(
         experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size"), activation=ffn.activation,
@@ -187,17 +198,14 @@ def _layer4(c: Reader, norm: RMSNorm, mixer: GQA, ffn: DenseFFN) -> Layer:
             Branch(name="routed", norm=None, body=routed, post_norm=norm),
         )
     )
-    return Layer(sections=(first, Section(name="ffn", norm=None, body=beside, post_norm=norm, output_scalar=True)))
+    return Section(name="ffn", norm=None, body=beside, post_norm=norm)
 
 
-def _refuse_per_layer_inputs(c: Reader) -> None:
+def _per_layer_table(c: Reader, norm: RMSNorm, layers: int) -> PerLayerTable | None:
+    """The table of embeddings of each layer's own, in the models that have one."""
     width = c.integer("hidden_size_per_layer_input", default=256, low=0, why=WHY)
-    c.ignore("vocab_size_per_layer_input")
-    if width:
-        raise ConfigError(
-            f"hidden_size_per_layer_input is {width}: embeddings of each layer's own have no recipe here; "
-            "only models where it is 0 can be read"
-        )
+    rows = c.integer("vocab_size_per_layer_input", default=262_144, high=100_000_000)
+    return PerLayerTable(vocab=rows, layers=layers, width=width, norm=norm) if width else None
 
 
 def _attention(c: Reader, geometry: tuple[int, int, int], **features: Any) -> GQA:
@@ -226,6 +234,12 @@ def _causal(c: Reader) -> None:
         raise ConfigError("use_bidirectional_attention is set; a decode step needs causal attention: set it to null")
 
 
-def _finish(c: Reader, layers: tuple[Layer, ...], norm: RMSNorm, softcap: float | None = None) -> Architecture:
-    embedding = Embedding(scale=width_of(c) ** 0.5)
+def _finish(
+    c: Reader,
+    layers: tuple[Layer, ...],
+    norm: RMSNorm,
+    softcap: float | None = None,
+    per_layer: PerLayerTable | None = None,
+) -> Architecture:
+    embedding = Embedding(scale=width_of(c) ** 0.5, per_layer=per_layer)
     return assemble(c, layers, norm, tied_default=True, embedding=embedding, head=Head(softcap=softcap))

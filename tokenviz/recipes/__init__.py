@@ -18,13 +18,27 @@ from tokenviz.architecture import (
     LinearAttention,
     MoE,
     Parallel,
+    PerLayerInput,
     SelectiveScan,
     ShortConv,
     StateSpace,
 )
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
-from tokenviz.recipes import attention, ffn, gated_delta, kda, lightning, mamba1, mamba2, mla, moe, parallel, short_conv
+from tokenviz.recipes import (
+    attention,
+    ffn,
+    gated_delta,
+    kda,
+    lightning,
+    mamba1,
+    mamba2,
+    mla,
+    moe,
+    parallel,
+    per_layer,
+    short_conv,
+)
 from tokenviz.scenario import Scenario
 
 
@@ -95,6 +109,9 @@ RECIPES: Mapping[type, Recipe] = MappingProxyType(
             "Adds to and reads a memory that fades at a fixed rate.",
             lightning.sizes,
             lightning.trace,
+        ),
+        PerLayerInput: Recipe(
+            "layer-input", "Layer input", "Adds an embedding of this layer's own.", per_layer.sizes, per_layer.trace
         ),
         Parallel: Recipe("parallel", "Parallel", "Several at once, on the same x.", _parallel_sizes, _parallel),
     }

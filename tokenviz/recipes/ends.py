@@ -8,6 +8,7 @@ import numpy as np
 from tokenviz.architecture import Architecture, Norm
 from tokenviz.builder import Builder
 from tokenviz.graph import Block, Value
+from tokenviz.recipes import per_layer
 from tokenviz.recipes.linear import project_with
 from tokenviz.recipes.norm import norm_title, norm_weights, normalise, normalised_rows
 from tokenviz.recipes.scores import soft_cap, softmax
@@ -44,7 +45,8 @@ def lookup(architecture: Architecture, scenario: Scenario) -> Block:
     letters = {"T": scenario.positions, "V": architecture.vocab, "D": architecture.d_model, "pair": 2}
     if architecture.embedding.positions is not None:
         letters["rows"] = architecture.embedding.positions
-    b = Builder(letters)
+    own = architecture.embedding.per_layer
+    b = Builder(letters if own is None else {**letters, **per_layer.letters(own)})
     token = b.input("token", "T", name="token id", dtype="index", says="The id of the token that was chosen last.")
     table = rows_of(b, architecture)
     first = architecture.layers[0].sections[0]
@@ -54,6 +56,8 @@ def lookup(architecture: Architecture, scenario: Scenario) -> Block:
         outputs = row_pair(b, token, table, first.norm, f"layers.0.{first.name}.norm")
     else:
         outputs = single_row(b, token, table)
+    if own is not None:
+        outputs["per_layer"] = per_layer.lookup(b, token, outputs["residual"], own)
     return b.build(
         key="lookup", kind="lookup", title="Lookup", spec=first, says="From a token id to the residual stream.",
         outputs=outputs,
