@@ -28,11 +28,13 @@ def matrix_inputs(block: Block) -> dict[str, int]:
     for op in block.ops:
         if op.primitive == "products":
             summed = [d for d in op.attrs["a"] if d in op.attrs["b"] and d not in _result_dims(block, op)]
+            first = block.values[str(op.operands[0])]
+            extents = dict(zip(first.dims, first.shape, strict=True))
             for operand in op.operands:
                 for root in block.values[str(operand)].roots:
                     value = block.values[root]
                     if value.role is Role.WEIGHT and "C" not in value.dims:
-                        found[root] = size(block.sizes[d] for d in summed)
+                        found[root] = size(extents[d] for d in summed)
     return found
 
 
