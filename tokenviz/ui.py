@@ -21,6 +21,7 @@ from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, MAX_CONTEXT, OUTPUTS, Scenario
 from tokenviz.trace import traced
 from tokenviz.ui_model import ask_model, gallery_dialog
+from tokenviz.ui_style import ICON, STYLE
 from tokenviz.views.facts import fact_line
 from tokenviz.views.markup import plain
 
@@ -36,39 +37,6 @@ AS_PUBLISHED = "as published"
 _MOST_KEYS = 12  # named in the banner; further ones are counted
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
-
-_ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#E69F00"/>'
-    '<path d="M5 12h6v8H5z" fill="#77AADD"/><path d="M13 12h6v8h-6z" fill="#BBCC33"/>'
-    '<path d="M21 12h6v8h-6z" fill="#FFAABB"/></svg>'
-)
-_STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 4.5rem; padding-bottom: 2rem; max-width: 1600px; }
-[data-testid="stSidebarUserContent"] { padding-bottom: 1rem; }
-[class*="st-key-canvas-loader"] { position: absolute; height: 0; overflow: hidden; }
-[class*="st-key-config_in_link"], :has(> [class*="st-key-config_in_link"]) { display: none; }
-[class*="st-key-pick_"] button, [class*="st-key-pick_"] button > * { justify-content: flex-start; text-align: left; }
-[data-testid="stHeading"] h1 { padding-top: 0.25rem; }
-table { font-variant-numeric: tabular-nums; }
-.tv-model { font-size: 0.875rem; overflow-wrap: anywhere; }
-.tv-model summary { cursor: pointer; opacity: 0.85; }
-.tv-model summary:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; border-radius: 4px; }
-.tv-facts { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; padding: 0.5rem 0 0.75rem; }
-.tv-facts section { flex: 2 1 18rem; min-width: 0; }
-.tv-facts section:first-child { flex-grow: 3; flex-basis: 34rem; }
-.tv-facts h6 { margin: 0 0 0.25rem; padding: 0; font-size: 0.875rem; }
-.tv-facts table { border-collapse: collapse; }
-.tv-facts th, .tv-facts td { text-align: left; vertical-align: top; padding: 0.15rem 0.75rem 0.15rem 0; border: 0; }
-.tv-facts th { font-weight: 600; }
-.tv-facts td:nth-child(2) { text-align: right; white-space: nowrap; }
-.tv-facts ol { margin: 0; padding-left: 1.25rem; }
-@media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding-left: 0.75rem; padding-right: 0.75rem; }
-  .tv-facts tr { display: grid; grid-template-columns: 1fr auto; padding: 0.25rem 0; }
-  .tv-facts td:nth-child(2) { padding-right: 0; }
-  .tv-facts td:nth-child(3) { grid-column: 1 / -1; opacity: 0.8; }
-}
-</style>"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +56,12 @@ def run() -> None:
         [st.Page(path, title=title, url_path=url or None, default=not url) for path, title, url in PAGES],
         position="top",
     )
-    st.set_page_config(page_title=f"{page.title} · tokenviz", page_icon=_ICON, layout="wide")
+    st.set_page_config(page_title=f"{page.title} · tokenviz", page_icon=ICON, layout="wide")
     if not st.session_state.get("_navigated"):
         # A cold server runs pages/*.py by itself until a session has declared its navigation: declare it, start over.
         st.session_state["_navigated"] = True
         st.rerun()
-    st.html(_STYLE)
+    st.html(STYLE)
     with st.sidebar:
         asked = ask_model()
         choice = st.session_state["_choice"] = Choice(asked.model, _ask_scenario(asked.model))

@@ -38,7 +38,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """A fresh server on a free port; yields its address."""
+    """One server for the whole run; yields its address."""
+    yield from fresh_server()
+
+
+def fresh_server() -> Iterator[str]:
+    """Start a server on a free port, yield its address, stop it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
