@@ -29,17 +29,17 @@ TICK_S = 0.4
 MOST_AT_ONCE = 100
 ABOUT = (
     "**What it is.** A Transformer decoder of {parameters:,} trained numbers: 4 blocks, 4 query heads that share 2 "
-    "key/value heads, rows of 128 numbers, a vocabulary of 1,024 tokens, a window of {window} tokens. It was trained on "
-    "simple made-up stories; it knows about a thousand words at most (691 different ones in its training text); it "
-    "makes things up. Large models work the same way with wider rows and more blocks.",
+    "key/value heads, rows of 128 numbers, a vocabulary of 1,024 tokens, a window of {window} tokens. It was "
+    "trained on simple made-up stories; it knows about a thousand words at most (691 different ones in its training "
+    "text); it makes things up. Large models work the same way with wider rows and more blocks.",
     "**What is real.** Every number is computed on the server when you ask, by the same graph that the other pages "
-    "count and draw, in 32-bit floats. The tick says that a step was computed again from its parents by a formula of its "
-    "own, in 64-bit floats, and agrees.",
+    "count and draw, in 32-bit floats. The tick says that a step was computed again from its parents by a formula of "
+    "its own, in 64-bit floats, and agrees.",
     "**What it leaves out.** Playback follows the recorded order and does not show parallel execution: Q, K and V, for "
     "instance, could run at the same time. Attention weights say where a head looked, not why the answer came. The "
     "reading after each block forces an unfinished row through the last step; the model itself never does that.",
-    "**Its window.** It sees {window} tokens. When they are full, the latest {half} are computed again from position 0, "
-    "because a rotated key belongs to its position. Prompts may have {characters:,} characters; only their last "
+    "**Its window.** It sees {window} tokens. When they are full, the latest {half} are computed again from position "
+    "0, because a rotated key belongs to its position. Prompts may have {characters:,} characters; only their last "
     "{window} tokens are seen.",
 )
 
@@ -71,7 +71,6 @@ def page() -> None:
     finding = st.container()
     run = _ask(decoder)
     finding.markdown(says(decoder, run))
-    _controls(decoder)
     every = TICK_S if st.session_state["network.continuous"] else None
     st.fragment(stage, run_every=every)(decoder, found)
     st.html(network_html.legend(_dark()))
@@ -86,7 +85,8 @@ def says(decoder: Decoder, run: Run) -> str:
     return (
         f"A small trained decoder reads the text and makes the next token in **77 recorded steps**. Here it chose "
         f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{share:.1%}** (a blind guess: 0.1 %). "
-        "Open any station of the map and see its numbers."
+        "Open any station of the map and see its numbers. The model is the small one that comes with tokenviz, "
+        "whatever model the sidebar names."
     )
 
 
@@ -117,19 +117,20 @@ def examples() -> tuple[tuple[str, str], ...]:
 def _ask(decoder: Decoder) -> Run:
     """Prompt and sampling; a changed prompt starts a new text, changed sampling draws the last token again."""
     prompts = dict(examples())
-    st.session_state.setdefault("network.prompt", examples()[2][0])
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    text = left.text_area(
-        "Prompt", key="network.prompt", height=76, max_chars=MAX_CHARACTERS, persist_state="session",
+    st.session_state.setdefault("network.prompt", examples()[0][0])
+    text = st.text_area(
+        "Prompt", key="network.prompt", height=68, max_chars=MAX_CHARACTERS, persist_state="session",
         help="Any text; Ctrl + Enter reads it. Spaces at its end are left out. An empty prompt starts a new text.",
     )  # fmt: skip
-    right.pills(
+    st.pills(
         "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
-        key="network.example", on_change=_take_example, default=None,
+        key="network.example", on_change=_take_example, default=None, label_visibility="collapsed",
     )  # fmt: skip
     if text in prompts:
-        right.caption(prompts[text])
-    return settled(decoder, text or "", _sampling(right))
+        st.caption(f"This example shows: {prompts[text]}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sampling = _controls()
+    return settled(decoder, text or "", sampling)
 
 
 def settled(decoder: Decoder, text: str, sampling: Sampling) -> Run:
@@ -154,10 +155,10 @@ def _take_example() -> None:
         st.session_state["network.prompt"] = examples()[chosen][0]
 
 
-def _sampling(place: Any) -> Sampling:
+def _sampling() -> Sampling:
     kept: Sampling = st.session_state.get("network.sampling", Sampling())
     temperature = "greedy" if kept.greedy else f"temperature {kept.temperature:g}"
-    with place.popover(f"Sampling: {temperature}, seed {kept.seed}"):
+    with st.popover(f"{temperature}, seed {kept.seed}", icon=":material/tune:", help="How the next token is drawn."):
         greedy = st.toggle("Greedy: always the most likely", key="network.greedy", persist_state="session")
         warmth = st.slider(
             "Temperature", 0.05, 2.0, 0.8, 0.05, key="network.temperature", persist_state="session", disabled=greedy,
@@ -173,6 +174,10 @@ def _sampling(place: Any) -> Sampling:
         seed = st.number_input(
             "Seed", 0, MAX_SEED, 0, key="network.seed", persist_state="session", help="Same seed, same text."
         )
+        st.number_input(
+            "Tokens at once", 2, MOST_AT_ONCE, 10, key="network.count", persist_state="session",
+            help="How many the button of that name makes.",
+        )  # fmt: skip
     asked = Sampling(
         temperature=0.0 if greedy else float(warmth), top_k=int(top_k) or None, top_p=float(top_p), seed=int(seed)
     )
@@ -188,21 +193,19 @@ def decoder_size() -> int:
 # ------------------------------------------------------------------------------------------------ what is done
 
 
-def _controls(decoder: Decoder) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Next token", on_click=_more, args=(1,), type="primary", icon=":material/add:", key="network.one")
-        st.button(
-            "Play the next one slowly", on_click=_play, icon=":material/slow_motion_video:", key="network.slow",
-            help="Makes one token and goes through its 77 steps on the map.",
-        )  # fmt: skip
-        count = int(st.session_state.get("network.count", 10))
-        st.button(f"{count} tokens", on_click=_more, args=(None,), icon=":material/fast_forward:", key="network.many")
-        st.number_input(
-            "How many", 2, MOST_AT_ONCE, 10, key="network.count", persist_state="session", width=130,
-            label_visibility="collapsed",
-        )  # fmt: skip
-        st.toggle("Continuous", key="network.continuous", help="A token every 0.4 s until the text ends.")
-        st.button("Start again", on_click=_again, icon=":material/replay:", key="network.again")
+def _controls() -> Sampling:
+    """The buttons of a row, and how the next token is drawn."""
+    st.button("Next token", on_click=_more, args=(1,), type="primary", icon=":material/add:", key="network.one")
+    st.button(
+        "Play slowly", on_click=_play, icon=":material/slow_motion_video:", key="network.slow",
+        help="Makes the next token and goes through its 77 steps on the map.",
+    )  # fmt: skip
+    count = int(st.session_state.get("network.count", 10))
+    st.button(f"{count} tokens", on_click=_more, args=(None,), icon=":material/fast_forward:", key="network.many")
+    st.toggle("Continuous", key="network.continuous", help="A token every 0.4 s until the text ends.")
+    sampling = _sampling()
+    st.button("Start again", on_click=_again, icon=":material/replay:", key="network.again")
+    return sampling
 
 
 def _more(count: int | None) -> None:
@@ -278,11 +281,13 @@ def _look(found: PredictionMap) -> bool:
 
 def _station(found: PredictionMap) -> str:
     """The inspector's list of all stations: what is shown, and another way to choose."""
-    state = st.session_state
-    shown: str = state.get("network.shown", found.of_kind("probabilities")[0].id)
-    state["network.station"] = shown
+    shown: str = st.session_state.get("network.shown", found.of_kind("probabilities")[0].id)
     names = {name: _named(found, name) for name in found.nodes}
-    st.selectbox("Station", list(names), key="network.station", format_func=names.__getitem__, on_change=_go)
+    key = f"network.station {shown}"  # a list of its own for each: an answer on its way cannot undo a later step
+    st.selectbox(
+        "Station", list(names), list(names).index(shown), key=key, format_func=names.__getitem__, on_change=_go,
+        args=(key,),
+    )  # fmt: skip
     return shown
 
 
@@ -292,8 +297,11 @@ def _named(found: PredictionMap, name: str) -> str:
     return f"{network_text.heading(node)} ({step})"
 
 
-def _go() -> None:
-    ui_canvas.select(KEY, st.session_state["network.station"])
+def _go(key: str) -> None:
+    chosen = st.session_state[key]
+    st.session_state["network.shown"] = chosen
+    st.session_state["network.seen"] = (chosen, st.session_state.get(f"{KEY}.step"))
+    ui_canvas.select(KEY, chosen)
 
 
 @lru_cache(maxsize=2)

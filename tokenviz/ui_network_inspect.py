@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from tokenviz import ui
 from tokenviz.decoder.events import outputs, read, sizes
 from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.lens import readings
@@ -18,7 +17,7 @@ from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.recompute import check
 from tokenviz.views import network_html, network_text
 from tokenviz.views import network_values as values
-from tokenviz.views.network_panes import grid, piece_names
+from tokenviz.views.network_panes import grid, piece_names, window_pieces
 
 ATTENTION = ("scores", "mask", "softmax")
 ENDS = ("logits", "probabilities", "select")
@@ -60,12 +59,16 @@ def _head(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) 
     if node.event is not None:
         result = check(decoder, found, made, node)
         tick = "✓ recomputed from its parents" if result.agrees else "✗ does not agree with its parents"
-        parts = [f"step {node.event + 1} of {len(found.steps)}", f"{tick} (largest difference {result.difference:.1e})"]
+        parts = [f"step {node.event + 1} of {len(found.steps)}", f"{tick}, to {_tiny(result.difference)}"]
     st.markdown(f"#### {network_text.heading(node)}")
     st.caption(" · ".join(parts) or "records no step of its own: it holds or hands on")
     st.markdown(network_text.LESSONS[node.kind])
     if equation := network_text.equation(node):
         st.latex(equation)
+
+
+def _tiny(difference: float) -> str:
+    return "the last digit" if difference == 0 else f"{difference:.1g}"
 
 
 def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
@@ -77,8 +80,8 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
         return
     rows = "".join(_row(found, extent, way, port) for way, port in ports)
     st.html(
-        '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th><th>value'
-        f"</th><th>dimensions</th><th>now</th><th>from</th></tr>{rows}</table>"
+        '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th>'
+        f"<th>value</th><th>dimensions</th><th>now</th><th>from</th></tr>{rows}</table>"
     )
     letters = dict.fromkeys(d for _, p in ports for d in p.dims if d in network_text.REASONS)
     reasons = dict.fromkeys(network_text.REASONS[d] for d in letters)
@@ -137,8 +140,8 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
         st.caption(
             "Greedy takes the largest share; nothing is drawn."
             if draw.number is None
-            else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for this "
-            "place of the text; the token under it is taken."
+            else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for "
+            "this place of the text; the token under it is taken."
         )
 
 
@@ -146,7 +149,7 @@ def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapN
     """Where one position looked: the text shaded by the shares of attention of each head."""
     softmax = next(n for n in found.of_kind("softmax") if n.region == node.region)
     shares = next(iter(outputs(made, softmax).values()))
-    pieces = decoder.tokenizer.pieces(made.window)
+    pieces = window_pieces(decoder.tokenizer.pieces(made.window))
     first, query = made.attended - made.positions, made.attended - 1
     if made.positions > 1:
         query = st.select_slider(
@@ -198,8 +201,8 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     port = ports[chosen]
     array = read(made, port)
     pieces = decoder.tokenizer
-    window = pieces.pieces(made.window)
-    shown = grid(port, array, window[-made.positions :], window, pieces.pieces(range(pieces.size)))
+    window = window_pieces(pieces.pieces(made.window))
+    shown = grid(port, array, window, made.positions, pieces.pieces(range(pieces.size)))
     stats = values.statistics(array)
     part = _window(shown, node)
     st.altair_chart(values.heat(shown, part, stats, _theme()), key="network.heat")
@@ -241,7 +244,8 @@ def _statistics(stats: values.Statistics, shares: bool) -> None:
     st.caption(
         f"{stats.count:,} values{hidden} · true minimum {values.exact(stats.least)}, true maximum "
         f"{values.exact(stats.most)} · mean {values.exact(stats.mean)} · standard deviation "
-        f"{values.exact(stats.deviation)} · colours reach {reach}: {values.exact(stats.p1)} to {values.exact(stats.p99)}"
+        f"{values.exact(stats.deviation)} · colours reach {reach}: {values.exact(stats.p1)} to "
+        f"{values.exact(stats.p99)}"
     )
 
 
@@ -270,8 +274,3 @@ def _npz(array: Array) -> Callable[[], bytes]:
         return buffer.getvalue()
 
     return make
-
-
-def plain_piece(piece: str) -> str:
-    """A text piece inside Markdown."""
-    return ui.plain(piece)

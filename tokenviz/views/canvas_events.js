@@ -39,6 +39,7 @@ function listen(view) {
   for (const inner of stage.querySelectorAll("[tabindex]")) inner.tabIndex = -1;
   view.resized = new ResizeObserver(() => {
     if (!view.data || !stage.clientWidth) return;
+    view.root.classList.toggle("narrow", !view.tabs.hidden && stage.clientWidth < 760 && innerWidth > 640);
     network.setSize("100%", "100%");
     if (!view.touched) fitAll(view, true);
     network.redraw();

@@ -71,7 +71,7 @@ function seek(view, step) {
   view.done = new Set(done);
   view.playbar.slider.value = String(play.step || 0);
   view.playbar.count.textContent = wordsAt(play, play.step);
-  if (play.captions) view.playbar.words.textContent = play.step === null ? "" : play.captions[play.step];
+  if (play.captions) view.playbar.words.textContent = play.step === null ? play.start || "" : play.captions[play.step];
   follow(view);
   view.network.redraw();
 }
@@ -140,11 +140,12 @@ function setFollow(view, on) {
 function setMarks(bar, play) {
   bar.marks.replaceChildren();
   const last = Math.max(1, lengthOf(play) - 1);
-  for (const [step, name] of play.marks || []) {
+  for (const [step, name, title] of play.marks || []) {
     const mark = make("button");
     mark.type = "button";
     mark.textContent = name;
-    mark.title = `Go to step ${step + 1}`;
+    mark.title = `${title}: go to step ${step + 1}`;
+    mark.setAttribute("aria-label", mark.title);
     mark.style.left = `calc(8px + (100% - 16px) * ${step / last})`;
     mark.addEventListener("click", () => bar.go(step));
     bar.marks.append(mark);

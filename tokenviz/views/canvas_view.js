@@ -4,7 +4,7 @@
 function insets(view) {
   const inset = { top: 12, bottom: 12 };
   for (const bar of [view.tabs, view.tools, view.playbar]) {
-    if (bar.hidden) continue;
+    if (bar.hidden || (bar === view.tools && view.root.classList.contains("narrow"))) continue;
     const [above, below] = [bar.offsetTop, view.root.clientHeight - bar.offsetTop - bar.offsetHeight];
     if (above < below) inset.top = Math.max(inset.top, above + bar.offsetHeight + 8);
     else inset.bottom = Math.max(inset.bottom, below + bar.offsetHeight + 8);

@@ -7,19 +7,20 @@ from tokenviz.decoder.sampling import Draw
 
 STYLE = """<style>
 .tv-chips { display: flex; flex-wrap: wrap; gap: 3px; align-items: stretch; }
-.tv-chip { border: 1px solid var(--tv-line); border-radius: 5px; padding: 1px 5px 0; line-height: 1.25; text-align: center;
-  white-space: pre; font-size: 0.95rem; }
+.tv-chip { border: 1px solid var(--tv-line); border-radius: 5px; padding: 1px 5px 0; line-height: 1.25;
+  text-align: center; white-space: pre; font-size: 0.95rem; }
 .tv-chip small { display: block; font-size: 0.68rem; opacity: 0.75; font-variant-numeric: tabular-nums; }
 .tv-chip.start { border-style: dotted; }
 .tv-chip.made { background: var(--tv-made); }
 .tv-chip.last { border-width: 2px; border-color: var(--tv-accent); font-weight: 600; }
 .tv-chip.out { opacity: 0.45; text-decoration: line-through; }
 .tv-space { opacity: 0.4; }
-.tv-words { line-height: 2; }
+.tv-words { display: flex; flex-wrap: wrap; row-gap: 2px; line-height: 1.7; }
 .tv-words span { border-radius: 4px; padding: 2px 1px; white-space: pre-wrap; border-bottom: 2px solid transparent; }
 .tv-words span.query { outline: 1.5px dashed currentColor; }
 .tv-words sub { font-size: 0.65rem; opacity: 0.8; }
-.tv-draw { position: relative; display: flex; height: 34px; border: 1px solid var(--tv-line); border-radius: 5px; overflow: hidden; }
+.tv-draw { position: relative; display: flex; height: 34px; border: 1px solid var(--tv-line); border-radius: 5px;
+  overflow: hidden; }
 .tv-draw span { overflow: hidden; border-right: 1px solid var(--tv-line); text-align: center; line-height: 32px;
   white-space: pre; font-size: 0.85rem; min-width: 0; }
 .tv-draw span.hit { background: var(--tv-made); font-weight: 600; }
@@ -27,7 +28,8 @@ STYLE = """<style>
 .tv-mark b { position: absolute; transform: translateX(-50%); white-space: nowrap; }
 .tv-legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 0.86rem; align-items: center; }
 .tv-legend span { display: inline-flex; gap: 6px; align-items: center; }
-.tv-legend svg { width: 46px; height: 22px; }
+.tv-legend i { display: inline-block; width: 40px; height: 20px; font-style: normal; font-size: 0.72rem;
+  text-align: center;  box-sizing: border-box; line-height: 1; padding-top: 2px; }
 </style>"""
 
 
@@ -96,21 +98,15 @@ def legend(dark: bool) -> str:
     accent, page = ("#7CC0FF", "#0F1419") if dark else ("#0B5CAD", "#FFFFFF")
     static, static_fill = ("#4FA8DC", "#0B3A57") if dark else ("#0072B2", "#D6E8F5")
     state, state_fill = ("#F08A4B", "#5A2A06") if dark else ("#D55E00", "#FBE1D0")
-    box = '<rect x="2" y="3" width="42" height="16" rx="{r}" fill="{f}" stroke="{s}" stroke-width="{w}"/>'
     entries = (
-        ("calculation", box.format(r=5, f="none", s=edge, w=1.3)),
-        ("residual stream: thick line, round stations",
-         f'<path d="M23 0v22" stroke="{edge}" stroke-width="4"/>' + box.format(r=8, f=page, s=edge, w=2.6)),
+        ("calculation", f"border: 1.3px solid {edge}; border-radius: 5px", ""),
+        ("residual stream: round stations on a thick line", f"border: 3px solid {edge}; border-radius: 10px", "+"),
         ("cache K/V: double outline, dashed lines",
-         box.format(r=8, f=state_fill, s=state, w=1.6)
-         + f'<rect x="5" y="6" width="36" height="10" rx="5" fill="none" stroke="{state}"/>'),
+         f"border: 4px double {state}; border-radius: 10px; background: {state_fill}", "↻"),
         ("E weights, one table used twice: lock",
-         box.format(r=8, f=static_fill, s=static, w=1.6)
-         + f'<rect x="19" y="10" width="8" height="6" fill="{static}"/>'
-         f'<path d="M20.5 10a2.5 2.5 0 0 1 5 0" fill="none" stroke="{static}" stroke-width="1.4"/>'),
+         f"border: 1.6px solid {static}; border-radius: 10px; background: {static_fill}", "🔒︎"),
         ("current step: filled, with a pointer",
-         f'<path d="M1 5l10 6-10 6z" fill="{accent}"/>'
-         f'<rect x="14" y="3" width="30" height="16" rx="5" fill="{accent}"/>'),
+         f"border: 1.6px solid {accent}; border-radius: 5px; background: {accent}; color: {page}", "▶"),
     )  # fmt: skip
-    parts = [f'<span><svg viewBox="0 0 46 22" aria-hidden="true">{art}</svg>{name}</span>' for name, art in entries]
+    parts = [f'<span><i style="{look}" aria-hidden="true">{mark}</i>{name}</span>' for name, look, mark in entries]
     return f'<div class="tv-legend" style="color: {text}">{"".join(parts)}</div>'

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokenviz.decoder.map import Port
+from tokenviz.decoder.tokenizer import END
 from tokenviz.views.network_values import Grid, Pane
 
 Array = NDArray[Any]
@@ -17,13 +18,24 @@ def piece_names(pieces: Sequence[str]) -> tuple[str, ...]:
     return tuple(piece.replace(" ", "·") for piece in pieces)
 
 
-def grid(port: Port, value: Array, queries: Sequence[str], keys: Sequence[str], vocabulary: Sequence[str]) -> Grid:
+def window_pieces(pieces: Sequence[str]) -> tuple[str, ...]:
+    """The pieces of a window; the end token in first place marks the start of a text."""
+    return tuple("start" if i == 0 and piece == END else piece for i, piece in enumerate(pieces))
+
+
+def numbered(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Pieces with their positions, counted from 0."""
+    return tuple(f"{i} {piece}" for i, piece in enumerate(piece_names(pieces)))
+
+
+def grid(port: Port, value: Array, pieces: Sequence[str], new: int, vocabulary: Sequence[str]) -> Grid:
     """A value as panes.
 
-    Rows are positions (`queries`: the pieces computed now, `keys`: all pieces in the window). Attention by head has
-    keys as columns; scores over the vocabulary have tokens as columns; all else has numbered coordinates.
+    Rows are positions: `pieces` are all in the window, the last `new` were computed now. Attention by head has keys as
+    columns; scores over the vocabulary have tokens as columns; all else has numbered coordinates.
     """
-    dims = port.dims
+    dims, keys = port.dims, numbered(pieces)
+    queries = keys[len(keys) - new :]
     named = {"T": ("position", queries), "S": ("position", keys), "next": ("position", keys)}
     if value.ndim == 1:
         values, title = (value[:, None], dims[0]) if dims[0] in named else (value[None], "")
@@ -34,7 +46,7 @@ def grid(port: Port, value: Array, queries: Sequence[str], keys: Sequence[str], 
     if len(dims) == 3 and dims[1] == "K":
         title, names = named[dims[0]]
         panes = tuple(Pane(f"key/value head {k}", value[:, k]) for k in range(value.shape[1]))
-        return Grid(panes, piece_names(names), _numbers(value.shape[2]), title, "coordinate")
+        return Grid(panes, tuple(names), _numbers(value.shape[2]), title, "coordinate")
     if dims[0] not in named and value.ndim > 2:  # a weight by heads: rows of the matrix as it is multiplied
         tail = value.shape[-1] if dims[-1] == "D" else int(np.prod(value.shape[1:]))
         value, dims = value.reshape(-1, tail), ("row", "column")
@@ -48,8 +60,8 @@ def _by_head(value: Array, dims: tuple[str, ...], queries: Sequence[str], keys: 
     panes = tuple(Pane(f"head {k * group + g} · key/value head {k}", value[:, k, g]) for k, g in heads)
     if dims[3] == "S":
         shares = bool(np.isfinite(value).all() and value.min() >= 0 and value.max() <= 1)
-        return Grid(panes, piece_names(queries), piece_names(keys), "query", "key", shares)
-    return Grid(panes, piece_names(queries), _numbers(value.shape[3]), "position", "coordinate")
+        return Grid(panes, tuple(queries), tuple(keys), "query", "key", shares)
+    return Grid(panes, tuple(queries), _numbers(value.shape[3]), "position", "coordinate")
 
 
 def _plain(
@@ -59,10 +71,10 @@ def _plain(
     for letter, extent in zip(dims, value.shape, strict=True):
         if letter in named:
             titles.append(named[letter][0])
-            names.append(piece_names(named[letter][1]))
+            names.append(tuple(named[letter][1]))
         elif letter == "V":
             titles.append("token")
-            names.append(piece_names(vocabulary))
+            names.append(numbered(vocabulary))
         else:
             titles.append({"": "", "one": "", "row": "row"}.get(letter, "coordinate"))
             names.append(_numbers(extent))

@@ -19,6 +19,7 @@ WIDTH, GAP, TOP = 352.0, 44.0, 64.0
 SPINE, MIDDLE, LANE, RIGHT = 48.0, 196.0, 80.0, 288.0
 NARROW = 250.0
 ENTRY = 46.0  # where a column is entered, below its upper border
+START = "Play goes through the recorded steps in their order; it does not show what could run at the same time."
 LIFETIMES = {"cache": "state", "weights": "static", "text": "ephemeral"}
 
 Placed = Node | Bubble
@@ -39,7 +40,7 @@ def scene(found: PredictionMap) -> Scene:
         panels.append((region, left, width))
         spots |= _spots(found, region, left, width)
         left += width + GAP
-    items = {id: _item(node, spots[id], len(found.steps)) for id, node in found.nodes.items()}
+    items = {name: _item(node, spots[name], len(found.steps)) for name, node in found.nodes.items()}
     bottom = max(item.rect.bottom for item in items.values()) + FOOT
     drawn = tuple(_panel(found, region, x, width, bottom) for region, x, width in panels)
     edges = tuple(_edge(found, items, drawn, connection) for connection in found.connections)
@@ -54,13 +55,17 @@ def scene(found: PredictionMap) -> Scene:
 
 def play(found: PredictionMap, advance_id: str) -> dict[str, Any]:
     """The recorded steps for the canvas's player: a frame, a sentence each, and a mark where a region begins."""
-    marks: list[list[Any]] = []
-    for number, step in enumerate(found.steps):
-        region = found.nodes[step].region
-        if not marks or marks[-1][1] != short(region):
-            marks.append([number, short(region)])
+    regions = [found.nodes[step].region for step in found.steps]
+    firsts = {region: regions.index(region) for region in found.regions if regions.count(region) > 1}
+    marks = [[number, short(region), region.capitalize()] for region, number in firsts.items()]
     captions = [caption(found.nodes[step], len(found.steps)) for step in found.steps]
-    return {"id": advance_id, "frames": [[step] for step in found.steps], "captions": captions, "marks": marks}
+    return {
+        "id": advance_id,
+        "frames": [[step] for step in found.steps],
+        "captions": captions,
+        "marks": marks,
+        "start": START,
+    }
 
 
 def short(region: str) -> str:
@@ -75,12 +80,12 @@ def rows(found: PredictionMap, region: str) -> dict[str, int]:
     """Node -> row: the longest way to it inside its region; a weight stands one row above its first reader."""
     inside = [n.id for n in found.nodes.values() if n.region == region]
     row: dict[str, int] = {}
-    for id in inside:
-        parents = [c.source for c in found.connections if c.target == id and c.source in row]
-        row[id] = max((row[p] + 1 for p in parents if found.nodes[p].role != "weights"), default=0)
-    for id in inside:
-        if found.nodes[id].role == "weights":
-            row[id] = min(row[c.target] for c in found.connections if c.source == id and c.target in row) - 1
+    for name in inside:
+        parents = [c.source for c in found.connections if c.target == name and c.source in row]
+        row[name] = max((row[p] + 1 for p in parents if found.nodes[p].role != "weights"), default=0)
+    for name in inside:
+        if found.nodes[name].role == "weights":
+            row[name] = min(row[c.target] for c in found.connections if c.source == name and c.target in row) - 1
     return row
 
 
@@ -89,18 +94,18 @@ def _spots(found: PredictionMap, region: str, left: float, width: float) -> Spot
     row = rows(found, region)
     spots: Spots = {}
     middle = MIDDLE if width == WIDTH else width / 2 - 20
-    for id, number in row.items():
-        node = found.nodes[id]
+    for name, number in row.items():
+        node = found.nodes[name]
         beside = [o for o in row if row[o] == number and _lane(found.nodes[o]) == "flow"]
         if _lane(node) == "spine":
             x = SPINE
         elif _lane(node) == "right":
             x = RIGHT if width == WIDTH else width - 56
         elif len(beside) > 1:
-            x = middle + LANE * (beside.index(id) - (len(beside) - 1) / 2)
+            x = middle + LANE * (beside.index(name) - (len(beside) - 1) / 2)
         else:
-            x = _under_parents(found, id, spots, left, middle)
-        spots[id] = (left + x, TOP + HEAD + number * ROW)
+            x = _under_parents(found, name, spots, left, middle)
+        spots[name] = (left + x, TOP + HEAD + number * ROW)
     return spots
 
 

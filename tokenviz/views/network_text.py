@@ -19,8 +19,8 @@ LABELS: Mapping[str, str] = MappingProxyType(
 
 LESSONS: Mapping[str, str] = MappingProxyType(
     {
-        "lookup": "Each token's number picks one row of the table E: 128 numbers that stand for the token. From here on "
-        "the model works with these rows, not with letters.",
+        "lookup": "Each token's number picks one row of the table E: 128 numbers that stand for the token. From here "
+        "on the model works with these rows, not with letters.",
         "norm": "Every row is divided by its own size, so that large numbers do not drown small ones; then each column "
         "is scaled by a learned gain.",
         "q": "The query: what this position is looking for in the text before it.",
@@ -44,8 +44,10 @@ LESSONS: Mapping[str, str] = MappingProxyType(
         "act": "Lets each feature through by how strongly its gate says yes.",
         "down": "Brings the 352 features back to 128 numbers: the second change to the stream.",
         "logits": "Compares the final row with every row of E: one score for each of the 1,024 tokens.",
-        "probabilities": "Turns the scores into shares that add up to 1. Guessing blindly would give each token 1/1,024.",
-        "select": "Temperature sharpens or flattens the shares, top-k and top-p cut off the unlikely, then one is drawn.",
+        "probabilities": "Turns the scores into shares that add up to 1. Guessing blindly would give each token "
+        "1/1,024.",
+        "select": "Temperature sharpens or flattens the shares, top-k and top-p cut off the unlikely, then one is "
+        "drawn.",
         "text": "What you typed, followed by what was written so far.",
         "tokens": "Common words are one token, rare ones are cut into pieces, unknown characters into bytes.",
         "context": "The numbers of the tokens that the model can see now.",

@@ -3,6 +3,7 @@
 A value is shown as panes: one matrix for each head, or a single one. Only the cells inside the window are handed over.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +113,7 @@ def cells(grid: Grid, part: Window) -> pd.DataFrame:
     frames = []
     rows = range(part.row, part.row + part.height)
     columns = range(part.column, part.column + part.width)
-    names = [f"{i + 1} {grid.rows[i]}" for i in rows], [grid.columns[j] for j in columns]
+    names = [grid.rows[i] for i in rows], [grid.columns[j] for j in columns]
     for number, pane in enumerate(grid.panes):
         values = pane.values[part.row : part.row + part.height, part.column : part.column + part.width]
         frames.append(
@@ -126,7 +127,7 @@ def cells(grid: Grid, part: Window) -> pd.DataFrame:
                     "which": np.tile(names[1], part.height),
                     "value": values.astype(np.float64).ravel(),
                 }
-            )  # fmt: skip
+            )
         )
     found = pd.concat(frames, ignore_index=True)
     found["allowed"] = np.isfinite(found["value"])
@@ -147,10 +148,12 @@ def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
     static, state = colours.lifetimes["static"].outline, colours.lifetimes["state"].outline
     if grid.shares:
         top = min(1.0, max(stats.most, 1e-9))
-        scale = alt.Scale(domain=[0, top], range=[colours.background, static], clamp=True)
+        scale = alt.Scale(domain=[0, top], range=[colours.background, static], clamp=True, interpolate="rgb")
     else:
         reach = max(abs(stats.p1), abs(stats.p99), 1e-9)
-        scale = alt.Scale(domain=[-reach, 0, reach], range=[static, colours.background, state], clamp=True)
+        scale = alt.Scale(
+            domain=[-reach, 0, reach], range=[static, colours.background, state], clamp=True, interpolate="rgb"
+        )
     names = part.width <= 32 and grid.columns != tuple(str(i) for i in range(len(grid.columns)))
     height = min(15, max(7, 340 // part.height)) if part.height > 1 else 26
     base = alt.Chart(data).encode(
@@ -175,7 +178,7 @@ def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
 
 
 def _width(grid: Grid, part: Window) -> Any:
-    return {"step": max(4, min(15, 190 // part.width))} if len(grid.panes) > 1 else "container"
+    return {"step": max(3, min(15, 126 // part.width))} if len(grid.panes) > 1 else "container"
 
 
 def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
@@ -184,8 +187,6 @@ def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
     step = max(1, -(-len(pairs) // max(1, most)))
     shown = [k for i, k in enumerate(pairs.index) if i % step == 0]
     table = {str(k): str(pairs[k])[:14] for k in shown}
-    import json
-
     return alt.Axis(
         values=shown, labelExpr=f"({json.dumps(table)})[datum.label] || ''", labelAngle=-60 if by == "column" else 0,
         labelLimit=90, labelFontSize=10, ticks=False, domain=False, labelOverlap=True,
@@ -223,7 +224,7 @@ def table(grid: Grid, part: Window) -> pd.DataFrame:
         shown = pane.values[part.row : part.row + part.height, part.column : part.column + part.width]
         names = grid.rows[part.row : part.row + part.height]
         frame = pd.DataFrame(shown, columns=_unique(grid.columns[part.column : part.column + part.width]))
-        frame.insert(0, grid.row_title, [f"{part.row + i + 1} {name}" for i, name in enumerate(names)])
+        frame.insert(0, grid.row_title or "row", list(names))
         if len(grid.panes) > 1:
             frame.insert(0, "of", pane.title)
         frames.append(frame)
