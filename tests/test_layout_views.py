@@ -94,7 +94,7 @@ def test_layers_of_any_graph_keep_nodes_apart_and_lines_orthogonal(drawn) -> Non
         for b in boxes[k + 1 :]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
     for (source, target), route in zip(arrows, plan_.routes, strict=True):
-        assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(route))
+        assert all(a[0] == b[0] or (a[1] == b[1] and abs(a[0] - b[0]) > 0.5) for a, b in pairwise(route))
         down = plan_.centres[target][1] - plan_.centres[source][1]
         assert down > 0 if target > source else down < 0
     assert all(x0 >= -1e-6 and x1 <= plan_.width + 1e-6 for x0, _, x1, _ in boxes)
@@ -244,7 +244,7 @@ def test_the_type_table_has_this_models_numbers() -> None:
     assert "1.89 GB/s" in html
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(models())
 def test_any_model_can_be_drawn_and_explained(model) -> None:
     scenario = model.scenario(context=2)
