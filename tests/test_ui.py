@@ -212,6 +212,11 @@ def test_facts_and_assumptions_are_above_every_page(page):
     assert "Fixed state, recurrent" in line(test)
 
 
+def test_the_page_with_a_model_of_its_own_says_so():
+    assert "The other pages show gpt2 · " in line(app(model="gpt2").switch_page("pages/network.py").run())
+    assert "The other pages show" not in line(app(model="gpt2"))
+
+
 def test_precisions_are_separate_choices_in_the_address():
     asked = choice(app(model="gpt-oss-20b", kv="fp8", metadata="true")).scenario
     assert (asked.kv, asked.metadata, asked.weights) == ("fp8", True, "bf16")

@@ -21,7 +21,7 @@ from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, MAX_CONTEXT, OUTPUTS, Scenario
 from tokenviz.trace import traced
 from tokenviz.ui_model import ask_model, gallery_dialog
-from tokenviz.ui_style import ICON, STYLE
+from tokenviz.ui_style import DARK_STYLE, ICON, STYLE
 from tokenviz.views.facts import fact_line
 from tokenviz.views.markup import plain
 
@@ -35,6 +35,7 @@ PAGES = (
 )
 AS_PUBLISHED = "as published"
 _MOST_KEYS = 12  # named in the banner; further ones are counted
+_LEADS = {"Network": "The other pages show "}  # this one runs a small decoder of its own
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
@@ -61,14 +62,14 @@ def run() -> None:
         # A cold server runs pages/*.py by itself until a session has declared its navigation: declare it, start over.
         st.session_state["_navigated"] = True
         st.rerun()
-    st.html(STYLE)
+    st.html(STYLE + (DARK_STYLE if st.context.theme.type == "dark" else ""))
     with st.sidebar:
         asked = ask_model()
         choice = st.session_state["_choice"] = Choice(asked.model, _ask_scenario(asked.model))
         ui_share.copy_link()
     if asked.browse:
         gallery_dialog()
-    _in_plain_sight(choice, asked.trouble)
+    _in_plain_sight(choice, asked.trouble, _LEADS.get(page.title, ""))
     _run_page(page)
     st.divider()
     st.caption(
@@ -90,7 +91,7 @@ def chosen() -> Choice:
     return choice
 
 
-def _in_plain_sight(choice: Choice, trouble: str) -> None:
+def _in_plain_sight(choice: Choice, trouble: str, lead: str) -> None:
     """Above every page: what went wrong, what may not be exact, what the model is and what was assumed."""
     model, scenario = choice.model, choice.scenario
     if trouble:
@@ -104,11 +105,11 @@ def _in_plain_sight(choice: Choice, trouble: str) -> None:
             "understood here and had no influence."
         )
     kept = st.session_state.get("_line")
-    if kept is None or kept[0] is not model or kept[1] != scenario:
+    if kept is None or kept[0] is not model or kept[1:3] != (scenario, lead):
         step = traced(model.architecture, scenario)
-        kept = model, scenario, fact_line(model, step, scenario, assumptions(model, scenario))
+        kept = model, scenario, lead, fact_line(model, step, scenario, assumptions(model, scenario), lead)
         st.session_state["_line"] = kept
-    st.html(kept[2])
+    st.html(kept[3])
 
 
 def _run_page(page: StreamlitPage) -> None:

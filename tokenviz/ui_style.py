@@ -35,3 +35,9 @@ table { font-variant-numeric: tabular-nums; }
   .tv-facts td:nth-child(3) { grid-column: 1 / -1; opacity: 0.8; }
 }
 </style>"""
+
+# The dark theme's primary colour is light: near-black on it has 10:1, the usual white would have 2:1.
+DARK_STYLE = """<style>
+[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primaryFormSubmit"] { color: #0B0E12; }
+:is([data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primaryFormSubmit"]):hover { color: #0B0E12; }
+</style>"""

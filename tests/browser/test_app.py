@@ -27,7 +27,7 @@ EVIL = "<img src=x onerror=window.hit=1>"
 
 def line(page: Page) -> str:
     """The model line above the page."""
-    return page.locator(".tv-model summary").inner_text()
+    return page.locator(".tv-model summary").inner_text().removeprefix("The other pages show ")
 
 
 def until(page: Page, wanted: Callable[[], bool], what: str) -> None:
@@ -253,6 +253,21 @@ def test_letters_typed_into_a_field_do_not_rerun_or_clear(visit: Visit) -> None:
     field.press_sequentially("rc")
     assert field.input_value() == "rc"
     assert page.get_by_role("dialog").count() == 0
+
+
+LUMINANCE = """(e) => {
+  const [r, g, b] = getComputedStyle(e).color.match(/[0-9.]+/g).map(Number);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_main_buttons_can_be_read(visit: Visit, dark: bool) -> None:
+    page = visit(dark=dark).open("/network")
+    button = page.get_by_test_id("stBaseButton-primary").first
+    expect(button).to_be_visible(timeout=30_000)
+    # near-black on the dark theme's light blue, white on the light theme's dark blue
+    until(page, lambda: (button.evaluate(LUMINANCE) < 40) == dark, "text and button differ")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

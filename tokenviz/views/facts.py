@@ -104,8 +104,11 @@ def summary(model: Model, rows: tuple[Fact, ...], scenario: Scenario) -> str:
     )
 
 
-def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: tuple[str, ...]) -> str:
-    """The line above every page; it opens to the facts and the assumptions. HTML, all text escaped."""
+def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: tuple[str, ...], lead: str = "") -> str:
+    """The line above every page; it opens to the facts and the assumptions. HTML, all text escaped.
+
+    `lead` comes before the model's name, on pages that are about something else.
+    """
     rows = facts(model, step, scenario)
     body = "".join(
         f"<tr><th scope='row'>{escape(row.label)}</th><td>{escape(row.text)}</td><td>{escape(row.meaning)}</td></tr>"
@@ -113,8 +116,9 @@ def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: t
     )
     listed = "".join(f"<li>{escape(text)}</li>" for text in assumptions)
     count = plural(len(assumptions), "assumption")
+    said = escape(lead + summary(model, rows, scenario))
     return (
-        f"<details class='tv-model'><summary><span>{escape(summary(model, rows, scenario))}</span> · <b>{count}</b>"
+        f"<details class='tv-model'><summary><span>{said}</span> · <b>{count}</b>"
         "</summary><div class='tv-facts'>"
         f"<section><h6>What this model is</h6><table>{body}</table></section>"
         f"<section><h6>{count} behind the numbers</h6><ol>{listed}</ol></section></div></details>"
