@@ -25,7 +25,7 @@ LIVE = pytest.mark.skipif(
 @lru_cache(maxsize=4)
 def recorded(name: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     with np.load(FOLDER / f"{name}.npz") as arrays:
-        weights = {k.removeprefix("weight."): arrays[k] for k in arrays if k.startswith("weight.")}
+        weights = {k.removeprefix("weight."): arrays[k].astype(np.float32) for k in arrays if k.startswith("weight.")}
         outputs = {k.removeprefix("out."): arrays[k] for k in arrays if k.startswith("out.")}
     return weights, outputs
 

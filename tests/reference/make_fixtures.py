@@ -18,7 +18,9 @@ def main(names: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in names or sorted(CONFIGS):
         weights, outputs = record(name)
-        arrays = {f"weight.{k}": v for k, v in weights.items()} | {f"out.{k}": v for k, v in outputs.items()}
+        halves = {f"weight.{k}": v.astype(np.float16) for k, v in weights.items()}
+        assert all((halves[f"weight.{k}"].astype(np.float32) == v).all() for k, v in weights.items()), name
+        arrays = halves | {f"out.{k}": v for k, v in outputs.items()}
         path = FOLDER / f"{name}.npz"
         np.savez_compressed(path, **arrays)
         print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -30,16 +30,22 @@ def build(name: str, seed: int = 0) -> Any:
             if key.endswith("layer_scalar"):
                 buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2 + 1)
         model.get_input_embeddings().weight.mul_(model.config.hidden_size**0.5)
+        for tensor in (*model.parameters(), *model.buffers()):
+            if tensor.is_floating_point():
+                tensor.copy_(tensor.half().float())  # so that recordings can hold two bytes a value and lose nothing
     return model
 
 
 def tensors(model: Any) -> dict[str, np.ndarray]:
     """The model's unique parameters as float32 arrays, under the reference's names."""
-    return {k: v.detach().numpy() for k, v in model.state_dict().items()}
+    found: dict[int, tuple[str, np.ndarray]] = {}
+    for key, value in model.state_dict().items():
+        found.setdefault(value.data_ptr(), (key, value.detach().numpy()))
+    return dict(found.values())
 
 
 def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """(weights, outputs): logits and cache after a prefill and after each of the decode steps that follow it."""
+    """(weights, outputs): logits after a prefill and the decode steps that follow it, and the cache at the end."""
     model = build(name, seed)
     generator = torch.Generator().manual_seed(seed + 1)
     prompt = torch.randint(0, model.config.vocab_size, (1, PREFILL), generator=generator)
@@ -48,7 +54,6 @@ def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, n
         result = model(prompt, use_cache=True)
         cache = result.cache
         out["prefill.logits"] = result.logits[0].numpy()
-        _snapshot(out, "prefill", cache)
         greedy = []
         for i in range(STEPS):
             token = int(result.logits[0, -1].argmax())
@@ -56,30 +61,30 @@ def record(name: str, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, n
             told = {"position_ids": torch.tensor([[PREFILL + i]])} if name in POSITIONS_GIVEN else {}
             result = model(torch.tensor([[token]]), cache=cache, use_cache=True, **told)
             out[f"step{i}.logits"] = result.logits[0, -1].numpy()
-        _snapshot(out, "last", cache)
+        _snapshot(out, cache)
         greedy.append(int(result.logits[0, -1].argmax()))
     out["greedy"] = np.array(greedy)
     return tensors(model), out
 
 
-def _snapshot(out: dict[str, np.ndarray], when: str, cache: Any) -> None:
+def _snapshot(out: dict[str, np.ndarray], cache: Any) -> None:
     for i, value in enumerate(getattr(cache, "linear_cache", ())):
         if isinstance(value, torch.Tensor):
-            out[f"{when}.{i}.recurrent_states"] = value[0].clone().numpy()
+            out[f"last.{i}.recurrent_states"] = value[0].clone().numpy()
     for i, layer in enumerate(cache.layers):
         for field in ("keys", "values"):
             value = getattr(layer, field, None)
             if isinstance(value, torch.Tensor):
-                out[f"{when}.{i}.{field}"] = value[0].transpose(0, 1).clone().numpy()
+                out[f"last.{i}.{field}"] = value[0].transpose(0, 1).clone().numpy()
         keys = getattr(layer, "indexer_keys", None)
         if keys is not None:
-            out[f"{when}.{i}.indexer_keys"] = keys[0].clone().numpy()
+            out[f"last.{i}.indexer_keys"] = keys[0].clone().numpy()
         for field in ("conv_states", "recurrent_states"):
             value = getattr(layer, field, None)
             if isinstance(value, dict):
                 value = value.get(0)
             if isinstance(value, torch.Tensor):
-                out[f"{when}.{i}.{field}"] = value[0].clone().numpy()
+                out[f"last.{i}.{field}"] = value[0].clone().numpy()
 
 
 def decode_flops(name: str, context: int) -> int:
