@@ -143,10 +143,19 @@ function setScene(view, data, before) {
   view.edges = new Map(scene.edges.map((edge) => [edge.id, { ...edge, source: edge.from, target: edge.to }]));
   view.panels = scene.panels;
   view.notes = scene.notes;
-  sync(view.vis.nodes, scene.nodes);
-  sync(view.vis.edges, scene.edges);
+  if (!before || data.options.interaction.dragNodes || !samePlaces(before.scene, scene)) {
+    sync(view.vis.nodes, scene.nodes);
+    sync(view.vis.edges, scene.edges);
+  }
   setTabs(view);
   if (data.animate && before && before.scene.id === scene.id && !calm()) glide(view, old);
+}
+
+// Whether only texts changed: vis-network holds the places, the painters read the texts from `view.items`.
+function samePlaces(before, scene) {
+  const place = ({ id, x, y, w, h }) => `${id} ${x} ${y} ${w} ${h}`;
+  const equal = (a, b, name) => a.length === b.length && a.every((row, i) => name(row) === name(b[i]));
+  return equal(before.nodes, scene.nodes, place) && equal(before.edges, scene.edges, (edge) => edge.id);
 }
 
 function sync(dataset, rows) {
