@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tokenviz import share, ui
-from tokenviz.catalog import DEFAULT_MODEL, bundled_models, config_text
+from tokenviz import share, ui, ui_share
+from tokenviz.catalog import bundled_models, config_text
 from tokenviz.gallery import gallery
 
 ROOT = Path(__file__).parent.parent
@@ -65,6 +65,18 @@ def test_a_smallest_config_of_ones_own_is_drawn_everywhere(page):
     assert not test.exception
     assert not test.error
     assert asked(test).model.architecture.d_model == 64
+
+
+def test_a_value_that_no_reader_names_gives_a_sentence_too(monkeypatch):
+    def stumble(text, name):
+        return [][0]
+
+    monkeypatch.setattr(ui_share, "model_from_text", stumble)
+    test = app(model="gpt2")
+    test.text_area(key="own_config").set_value(SMALL).run()
+    assert not test.exception
+    assert "form that is not understood" in test.main.error[0].value
+    assert asked(test).model.name == "gpt2"
 
 
 BAD = {

@@ -15,7 +15,7 @@ import streamlit as st
 
 from tokenviz.catalog import Model, model_from_text
 from tokenviz.config import MAX_CONFIG_BYTES
-from tokenviz.notation import TokenvizError
+from tokenviz.notation import ConfigError, TokenvizError
 from tokenviz.share import ShareError, pack, unpack
 from tokenviz.trace import trace
 from tokenviz.views.markup import plain
@@ -94,8 +94,14 @@ def own_model(packed: str) -> Model | None:
 
 def _checked(text: str) -> Model:
     """A config's model, traced once, so that nothing is taken over that cannot be drawn."""
-    model = model_from_text(text, OWN_NAME)
-    trace(model.architecture, model.scenario(context=0))
+    try:
+        model = model_from_text(text, OWN_NAME)
+        trace(model.architecture, model.scenario(context=0))
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+        # no reader names this value: still one sentence for the person, not a traceback
+        raise ConfigError(
+            f"a value in this config has a form that is not understood ({error}); compare it with a published config"
+        ) from None
     return model
 
 
