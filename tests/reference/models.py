@@ -17,8 +17,8 @@ QWEN = {
 CONFIGS = {
     "qwen3_5": {"model_type": "qwen3_5_text", **QWEN, "intermediate_size": 40, "tie_word_embeddings": True},
     "qwen3_5_moe": {
-        "model_type": "qwen3_5_moe_text", **QWEN, "num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 12,
-        "shared_expert_intermediate_size": 20, "tie_word_embeddings": False,
+        "model_type": "qwen3_5_moe_text", **QWEN, "num_experts": 6, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 12, "shared_expert_intermediate_size": 20, "tie_word_embeddings": False,
     },
     "llama": {
         "model_type": "llama", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,

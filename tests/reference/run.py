@@ -9,6 +9,9 @@ import transformers
 from tests.reference.models import CONFIGS, PREFILL, STEPS
 from tests.reference.state_models import POSITIONS_GIVEN
 
+LEARNED_BUFFERS = ("e_score_correction_bias", "expert_bias", "layer_scalar")
+"""Buffers that training sets; all others are computed from the config."""
+
 
 def build(name: str, seed: int = 0) -> Any:
     """A randomly initialised float32 model in evaluation mode; every parameter random, so that none hides."""
@@ -24,15 +27,13 @@ def build(name: str, seed: int = 0) -> Any:
             noise *= 0.2 if parameter.ndim == 1 else parameter.shape[-1] ** -0.5
             started_at_one = parameter.ndim == 1 and bool((parameter == 1).all())
             parameter.copy_(noise + 1 if started_at_one else noise)
-        for key, buffer in model.named_buffers():
-            if key.endswith(("e_score_correction_bias", "expert_bias")):
-                buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2)
-            if key.endswith("layer_scalar"):
-                buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.2 + 1)
+        learned = {k: b for k, b in model.named_buffers() if k.endswith(LEARNED_BUFFERS)}
+        for key, buffer in learned.items():
+            noise = torch.randn(buffer.shape, generator=generator) * 0.2
+            buffer.copy_(noise + 1 if key.endswith("layer_scalar") else noise)
         model.get_input_embeddings().weight.mul_(model.config.hidden_size**0.5)
-        for tensor in (*model.parameters(), *model.buffers()):
-            if tensor.is_floating_point():
-                tensor.copy_(tensor.half().float())  # so that recordings can hold two bytes a value and lose nothing
+        for tensor in (*model.parameters(), *learned.values()):
+            tensor.copy_(tensor.half().float())  # so that recordings can hold two bytes a value and lose nothing
     return model
 
 
