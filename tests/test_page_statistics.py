@@ -113,3 +113,8 @@ def test_how_it_is_counted_is_on_the_page() -> None:
     for title in ("As drawn", "Dataflow", "Scalar depth", "Fused"):
         assert f"**{title}.**" in text
     assert "[as drawn](#how-this-is-counted)" in text
+
+
+def test_words_that_match_no_row_say_what_to_do() -> None:
+    app = opened(section="Every operation", contains="nothing-like-this")
+    assert [i.value for i in app.info] == ["No row matches. Remove a word or a filter."]

@@ -110,7 +110,8 @@ def test_the_window_is_three_blocks_wherever_t_is() -> None:
     # lookup 2, first mixer 42 (its norm is looked up), feed-forward 17, mixer 48, feed-forward 17
     assert time.window_at(step, 0) == time.window_at(step, 2) == (0, 61)
     assert time.window_at(step, 44) == (2, 109)
-    assert time.window_at(step, 1_466)[1] == 1_467
+    # the end: attention 31, feed-forward 17, output 13
+    assert time.window_at(step, 1_466) == (1_467 - 13 - 17 - 31, 1_467)
 
 
 def test_what_runs_as_a_table_and_the_folded_critical_path() -> None:

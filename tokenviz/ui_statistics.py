@@ -144,8 +144,8 @@ def _totals(this: Side, other: Side | None) -> None:
          ["operations", "critical path", "peak", "average"], key="totals")  # fmt: skip
     if note := words.gate_note(this):
         st.caption(note)
-    with st.expander("How this is counted"):
-        st.subheader("How this is counted", anchor="how-this-is-counted")
+    st.subheader("How this is counted", anchor="how-this-is-counted")
+    with st.expander("The four conventions, and what one fused kernel holds"):
         st.markdown("\n".join(f"- **{c.title.capitalize()}.** {c.says}" for c in CONVENTIONS.values()))
         st.markdown("Kernels of the fused convention, besides one for each transform not named here:")
         st.markdown("\n".join(f"- **{name}**: {says}" for name, says in FUSION_LIST))

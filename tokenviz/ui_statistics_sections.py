@@ -14,6 +14,7 @@ from tokenviz.views.format import exact, si
 from tokenviz.views.statistics import Side
 
 Second = Side | None
+DEPENDENCE = "Finding how every count depends on the context"
 DISTINCT, EVERY = "each distinct block", "every layer"
 
 
@@ -68,7 +69,9 @@ def _assumptions(this: Side) -> str:
 def arithmetic(this: Side, other: Second) -> None:
     """Scalar work by family, and how it depends on the context."""
     for i, (name, side) in enumerate(sides(this, other)):
-        draw(work.families_chart, work.families_data(side.dependence, side.scenario.context), alt="Scalar operations.",
+        with st.spinner(DEPENDENCE):
+            found = side.dependence
+        draw(work.families_chart, work.families_data(found, side.scenario.context), alt="Scalar operations.",
              finding=name + words.families_finding(side), key=f"families{i}")  # fmt: skip
     how_to_read(
         "One MAC is one multiply and one add, 2 FLOP; the other families leave out what is inside a MAC. The axis is "
@@ -91,7 +94,8 @@ def arithmetic(this: Side, other: Second) -> None:
 def data_movement(this: Side, other: Second) -> None:
     """Bytes of one token, the bandwidth they ask for, and their growth with the context."""
     for i, (name, side) in enumerate(sides(this, other)):
-        found, n = side.dependence, side.scenario.context
+        with st.spinner(DEPENDENCE):
+            found, n = side.dependence, side.scenario.context
         draw(moved.split_chart, moved.split_data(found, n), finding=name + words.split_finding(side), key=f"split{i}",
              alt="Bytes of one token by origin.")  # fmt: skip
         draw(moved.growth_chart, moved.growth_data(found, n), finding=name + words.growth_finding(side),
@@ -121,7 +125,10 @@ def every_operation(this: Side, other: Second) -> None:
     kinds = middle.multiselect("Block", sorted(set(rows["block"])), key="blocks")
     classes = right.multiselect("Class", [c.value for c in OpClass], key="classes")
     shown = words.matching(rows, search, {"block": kinds, "class": classes})
-    table(shown, key="every", height=520)
+    if shown.empty:
+        st.info("No row matches. Remove a word or a filter.")
+    else:
+        table(shown, key="every", height=520)
     summed = "; amounts are summed over all layers (count)" if chosen == DISTINCT else ""
     how_to_read(
         f"{exact(len(shown))} of {exact(len(rows))} rows{summed}. Bytes are attributed so that they add up: a "

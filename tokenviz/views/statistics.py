@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pandas as pd
 
@@ -171,7 +171,12 @@ def totals_table(step: DecodeStep) -> pd.DataFrame:
 
 def rows_table(side: Side, *, folded: bool) -> pd.DataFrame:
     """The breakdown: one row for each operation of each distinct block, or of every layer; empty counters left out."""
-    columns = stages(side.step, side.scenario) if folded else every_stage(side.step, side.scenario)
+    return _rows(side.step, side.scenario, folded)
+
+
+@lru_cache(maxsize=8)
+def _rows(step: DecodeStep, scenario: Scenario, folded: bool) -> pd.DataFrame:
+    columns = stages(step, scenario) if folded else every_stage(step, scenario)
     table = pd.DataFrame(dict(columns))
     empty = [c for c in COUNTERS if not table[c].any()]
     if "layer" in table:

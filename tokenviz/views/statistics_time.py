@@ -1,5 +1,7 @@
 """Charts of time: what runs at each timestep, how often how many run at once, and how long things could wait."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -22,7 +24,7 @@ from tokenviz.views.format import share
 
 COLOURINGS = ("operation class", "block kind")
 CELL = 26
-INSIDE = {"param": "part", "empty": False}
+INSIDE: Any = {"param": "part", "empty": False}
 """Within the window; without one (a click clears it) nothing is drawn, rather than ten thousand cells."""
 WIDE_ENOUGH = (
     "isDefined(part.t) && datum.end - datum.t > 0.15 * (part.t[1] - part.t[0])"
