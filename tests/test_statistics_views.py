@@ -1,6 +1,7 @@
 """Charts, tables and words of the Statistics page: what they say is what the library counts."""
 
 import json
+from types import MappingProxyType
 from typing import Any
 
 import altair as alt
@@ -13,7 +14,7 @@ from tests.strategies import models
 from tokenviz.catalog import Model, load_model
 from tokenviz.graph import COUNTERS
 from tokenviz.ledger import arithmetic, classes, exponentials, sub_operations
-from tokenviz.machines import bounds, machines, roofline
+from tokenviz.machines import Machine, bounds, machines, roofline
 from tokenviz.schedule import profile
 from tokenviz.timeline import critical_shares, running
 from tokenviz.views import statistics as words
@@ -240,6 +241,12 @@ def test_roofline_rows() -> None:
     assert len(shown) == sum(1 for p in points if p.macs and p.bytes_moved)
     assert (shown["flops"] <= max(machine.peak_flops_per_s.values())).all()
     assert 1 <= sum(1 for label in shown["label"] if label) <= 5
+    # a machine whose roof is flat from 1 FLOP per byte on: attention's 16 FLOP per byte sit under compute
+    flat = Machine("flat", MappingProxyType({"bf16": 10**13}), 10**13, 10**12, "", None)
+    low = helps.roofline_data(points, flat, s.scenario)["points"].set_index("transform")
+    assert low["flops"].max() == 10**13
+    assert low.loc["Scores", "ceiling"] == "compute"
+    assert low.loc["Router", "ceiling"] == "bandwidth"
     silent = next(m for m in machines() if not m.peak_flops_per_s)
     assert len(helps.roofline_data(points, silent, s.scenario)["roof"]) == 2
 
