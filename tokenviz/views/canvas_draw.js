@@ -141,7 +141,8 @@ function paintFarHeading(ctx, view, panel) {
     ctx.fillStyle = colour;
     ctx.fillText(text, x, y);
   };
-  if (panel.x - view.window[0] > Math.max(heading, sub) + 20 * px) {
+  const beyond = (other) => other.x < panel.x && other.y < panel.y + 30 * px && other.y + other.h > panel.y;
+  if (!view.panels.some(beyond) && panel.x - view.window[0] > Math.max(heading, sub) + 20 * px) {
     ctx.textAlign = "right";
     put(panel.heading, bold, view.colours.text, panel.x - 10 * px, panel.y + 9 * px);
     put(panel.sub, plain, view.colours.muted, panel.x - 10 * px, panel.y + 26 * px);

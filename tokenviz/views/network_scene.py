@@ -34,7 +34,8 @@ def panel_id(region: str) -> str:
 @lru_cache(maxsize=4)
 def scene(found: PredictionMap) -> Scene:
     """All nodes and connections, with one panel for each region."""
-    panels, spots, left = [], {}, 0.0
+    panels, left = [], 0.0
+    spots: Spots = {}
     for region in found.regions:
         width = WIDTH if region.startswith("block") else NARROW
         panels.append((region, left, width))

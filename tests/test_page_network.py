@@ -1,0 +1,287 @@
+"""The Network page without a browser: every station opens, the text grows, odd text is harmless, nothing is shared."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tokenviz.decoder.events import outputs, read
+from tokenviz.decoder.generate import advance, begin, generate
+from tokenviz.decoder.map import prediction_map
+from tokenviz.decoder.model import load_decoder
+from tokenviz.decoder.sampling import Sampling
+from tokenviz.ui_network import KEY
+from tokenviz.views import network_html, network_scene, network_text
+from tokenviz.views import network_values as values
+from tokenviz.views.network_panes import grid
+from tokenviz.views.scene import edges_through, overlaps
+
+ROOT = Path(__file__).parent.parent
+DECODER = load_decoder()
+MAP = prediction_map(DECODER.architecture)
+STORY, AFTER = generate(DECODER, "Once upon a time there was a girl called Lucy.", Sampling(), 2)
+ODD = ["", "a", "😀 שלום", "\x00\x1b[31m\u202e<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "word " * 300]
+
+
+def open_page() -> AppTest:
+    test = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()
+    test = test.switch_page("pages/network.py").run()
+    assert not test.exception
+    return test
+
+
+def html(test: AppTest) -> str:
+    return "".join(element.proto.body for element in test.get("html"))
+
+
+def canvas(test: AppTest) -> dict:
+    found = [e for e in test.get("bidi_component") if e.proto.component_name == "tokenviz_graph"]
+    return json.loads(found[0].proto.json or found[0].proto.mixed.json)
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(e.value for e in (*test.markdown, *test.caption, *test.info))
+
+
+# ------------------------------------------------------------------------------------------------ the page
+
+
+@pytest.mark.parametrize("region", MAP.regions)
+def test_every_station_opens(region: str) -> None:
+    test = open_page()
+    for name, node in MAP.nodes.items():
+        if node.region != region:
+            continue
+        test.session_state[f"{KEY}.selected"] = name
+        test.run()
+        assert not test.exception, name
+        assert f"#### {network_text.heading(node)}" in [m.value for m in test.markdown]
+        assert ("✓ recomputed" in words(test)) == (node.event is not None), name
+        assert "✗" not in words(test)
+
+
+def test_the_map_is_sent_once_and_does_not_change_with_the_token() -> None:
+    test = open_page()
+    before = canvas(test)
+    assert len(before["scene"]["nodes"]) == 90
+    assert len(before["scene"]["edges"]) == 118
+    assert len(before["play"]["frames"]) == len(before["play"]["captions"]) == 77
+    test.button(key="network.one").click().run()
+    assert canvas(test) == before
+
+
+def test_next_token_ten_tokens_and_start_again() -> None:
+    test = open_page()
+    assert len(test.session_state["network.run"].last.session.generated) == 1
+    test.button(key="network.one").click().run()
+    assert len(test.session_state["network.run"].last.session.generated) == 2
+    test.button(key="network.many").click().run()
+    assert len(test.session_state["network.run"].last.session.generated) == 12
+    test.button(key="network.again").click().run()
+    assert len(test.session_state["network.run"].last.session.generated) == 1
+
+
+def test_slow_playing_starts_with_a_new_token() -> None:
+    test = open_page()
+    assert canvas(test)["play"]["running"] is False
+    test.button(key="network.slow").click().run()
+    assert canvas(test)["play"]["running"] is True
+    assert len(test.session_state["network.run"].last.session.generated) == 2
+
+
+def test_continuous_runs_until_a_station_is_selected() -> None:
+    test = open_page()
+    test.toggle(key="network.continuous").set_value(True).run()
+    assert len(test.session_state["network.run"].last.session.generated) == 2
+    test.run()
+    assert len(test.session_state["network.run"].last.session.generated) == 3
+    test.session_state[f"{KEY}.selected"] = "layers.1.mixer.softmax"
+    test.run()
+    assert not test.toggle(key="network.continuous").value
+    count = len(test.session_state["network.run"].last.session.generated)
+    test.run()
+    assert len(test.session_state["network.run"].last.session.generated) == count
+
+
+def test_leaving_the_page_stops_it() -> None:
+    test = open_page()
+    test.toggle(key="network.continuous").set_value(True).run()
+    test.button(key="network.slow").click().run()
+    test.toggle(key="network.continuous").set_value(True).run()
+    test.switch_page("pages/statistics.py").run()
+    count = len(test.session_state["network.run"].last.session.generated)
+    test.switch_page("pages/network.py").run()
+    assert not test.toggle(key="network.continuous").value
+    assert canvas(test)["play"]["running"] is False
+    assert len(test.session_state["network.run"].last.session.generated) == count
+
+
+def test_a_step_that_was_played_is_shown() -> None:
+    test = open_page()
+    test.session_state[f"{KEY}.step"] = 9
+    test.run()
+    assert f"#### {network_text.heading(MAP.nodes[MAP.steps[9]])}" in [m.value for m in test.markdown]
+
+
+def test_greedy_takes_the_likeliest_and_the_same_seed_the_same_token() -> None:
+    test = open_page()
+    test.text_area(key="network.prompt").set_value("My name is").run()
+    first = test.session_state["network.run"].last.token
+    test.number_input(key="network.seed").set_value(12).run()
+    test.number_input(key="network.seed").set_value(0).run()
+    assert test.session_state["network.run"].last.token == first
+    test.toggle(key="network.greedy").set_value(True).run()
+    run = test.session_state["network.run"]
+    assert run.last.token == int(run.last.draw.before.argmax())
+    assert run.sampling.greedy
+
+
+@pytest.mark.parametrize("text", ODD, ids=["empty", "one", "emoji", "controls and script", "image", "long"])
+def test_odd_prompts_are_read_and_shown_as_text(text: str) -> None:
+    test = open_page()
+    test.text_area(key="network.prompt").set_value(text).run()
+    for name in ("text", "context", "output.softmax", "layers.0.mixer.softmax", "layers.0.mixer.cache", "select"):
+        test.session_state[f"{KEY}.selected"] = name
+        test.run()
+        assert not test.exception
+    assert "<script" not in html(test).replace("<style>", "")
+    assert "<img" not in html(test)
+    if text.startswith("word"):
+        assert "are left out" in words(test)
+
+
+def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
+    test = open_page()
+    test.text_area(key="network.prompt").set_value("word " * 300).run()
+    assert "rebuilt" not in words(test)
+    test.button(key="network.one").click().run()
+    assert "n = 64 again: the cache was rebuilt." in words(test)
+    test.button(key="network.one").click().run()
+    assert "n = 64 again" not in words(test)
+
+
+def test_two_visitors_share_nothing() -> None:
+    one, two = open_page(), open_page()
+    one.text_area(key="network.prompt").set_value("My name is").run()
+    one.button(key="network.many").click().run()
+    assert (
+        two.session_state["network.run"].last.session.generated
+        == open_page().session_state["network.run"].last.session.generated
+    )
+
+
+def test_missing_weights_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from tokenviz import ui_network
+
+    monkeypatch.setattr(ui_network, "load_decoder", lambda: load_decoder(tmp_path))
+    test = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()
+    test = test.switch_page("pages/network.py").run()
+    assert not test.exception
+    (error,) = test.error
+    assert "config" in error.value
+
+
+# ------------------------------------------------------------------------------------------------ its parts
+
+
+def test_nothing_in_the_drawing_covers_anything() -> None:
+    drawn = network_scene.scene(MAP)
+    assert overlaps(drawn) == ()
+    assert edges_through(drawn) == ()
+    assert [p.tab for p in drawn.panels] == ["Input", "Block 1", "Block 2", "Block 3", "Block 4", "Output"]
+
+
+def test_the_stream_is_straight_inside_a_block() -> None:
+    drawn = network_scene.scene(MAP)
+    for block in range(4):
+        a, b = (drawn.items[f"layers.{block}.{part}.residual"].rect.cx for part in ("mixer", "ffn"))
+        assert a == b
+
+
+def test_every_kind_has_its_words() -> None:
+    kinds = {node.kind for node in MAP.nodes.values()}
+    assert kinds == set(network_text.LABELS) == set(network_text.LESSONS)
+
+
+@pytest.mark.parametrize("made", [STORY, AFTER], ids=["prefill", "cached"])
+def test_every_value_fits_the_limit_and_is_shown_exactly(made) -> None:
+    window = DECODER.tokenizer.pieces(made.window)
+    vocabulary = DECODER.tokenizer.pieces(range(1024))
+    for node in MAP.nodes.values():
+        for port in node.outputs:
+            array = read(made, port)
+            shown = grid(port, array, window, made.positions, vocabulary)
+            assert sum(p.values.size for p in shown.panes) == array.size
+            part = values.window(shown, 10_000, 0)
+            frame = values.cells(shown, part)
+            assert len(frame) <= values.MAX_CELLS
+            assert part.row + part.height == shown.shape[0]
+            first = shown.panes[0].values[part.row, part.column]
+            assert frame["text"][0] == ("not allowed" if first == -np.inf else values.exact(first))
+
+
+def test_the_window_says_what_it_leaves_out() -> None:
+    shown = values.Grid((values.Pane("all", np.zeros((128, 352))),), *(tuple(map(str, range(n))) for n in (128, 352)),
+                        "position", "coordinate")  # fmt: skip
+    part = values.window(shown, 100, 300)
+    assert (part.height, part.width) == (32, 64)  # 32 · 64 = 2,048 cells
+    assert (part.row, part.column) == (96, 288)
+    assert part.says(shown) == (
+        "Shown: rows 97–128 of 128, columns 289–352 of 352. At most 2,048 cells are drawn at once."
+    )
+
+
+def test_statistics_leave_out_what_is_not_allowed() -> None:
+    found = values.statistics(np.array([1.0, -np.inf, 3.0]))
+    assert (found.count, found.hidden, found.least, found.most, found.mean) == (2, 1, 1.0, 3.0, 2.0)
+
+
+def test_masked_cells_are_marked_not_coloured() -> None:
+    mask = MAP.of_kind("mask")[0]
+    array = read(STORY, mask.outputs[0])
+    shown = grid(mask.outputs[0], array, DECODER.tokenizer.pieces(STORY.window), STORY.positions, ())
+    chart = values.heat(shown, values.window(shown, 0, 0), values.statistics(array), "light").to_dict()
+    marks = [layer["mark"] for layer in chart["spec"]["layer"]]
+    assert marks[0]["type"] == "rect"
+    assert (marks[1]["type"], marks[1]["text"]) == ("text", "×")
+    n = STORY.positions
+    # above the diagonal of each of four heads
+    assert (values.cells(shown, values.window(shown, 0, 0))["text"] == "not allowed").sum() == 4 * n * (n - 1) // 2
+
+
+def test_the_files_hold_every_value() -> None:
+    array = next(iter(outputs(AFTER, MAP.nodes["layers.2.mixer.softmax"]).values()))
+    lines = values.csv(array).splitlines()
+    assert lines[0] == "axis0,axis1,axis2,axis3,value"
+    assert len(lines) == 1 + array.size
+    assert float(lines[-1].split(",")[-1]) == float(array[-1, -1, -1, -1])
+
+
+def test_chips_and_the_draw_escape_their_text() -> None:
+    made = advance(DECODER, begin(DECODER, "<b>x</b>"), Sampling())
+    ids = made.session.ids
+    chips = network_html.chips(DECODER.tokenizer.pieces(ids), ids, 0, 1)
+    assert "<b>" not in chips
+    assert "&lt;" in chips
+    assert chips.count("<small>") == len(ids)
+    vocabulary = DECODER.tokenizer.pieces(range(1024))
+    bar = network_html.draw_bar(made.draw, vocabulary)
+    assert f"▲ {made.draw.number:.4f}" in bar
+    assert bar.count('class="hit"') == 1
+
+
+def test_attention_over_the_text_writes_what_matters() -> None:
+    shown = network_html.attention(["a", "<b>"], [0.25, 0.75], 1, dark=False)
+    assert "25%" in shown
+    assert "75%" in shown
+    assert "&lt;b&gt;" in shown
+    assert shown.count('class="query"') == 1
+
+
+def test_captions_name_every_step_in_order() -> None:
+    played = network_scene.play(MAP, "p")
+    assert played["captions"][0].startswith("1 of 77 · Input · Embedding: ")
+    assert played["captions"][76].startswith("77 of 77 · Output · Selection: ")
+    assert [mark[:2] for mark in played["marks"]] == [[1, "1"], [19, "2"], [37, "3"], [55, "4"], [73, "Output"]]
