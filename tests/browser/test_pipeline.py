@@ -108,7 +108,7 @@ def test_click_selects_and_the_card_says_what_it_is(visit: Visit) -> None:
     card = page.locator(CARD)
     assert "Runs beside" in card.inner_text()
     assert "Value projection" in card.inner_text()
-    assert card.locator(".katex").count() > 0
+    card.locator(".katex").first.wait_for()  # the typesetter is fetched from the server when it is first needed
     watched.shot("pipeline-selected")
     card.get_by_text("RMSNorm", exact=True).click()
     wait_card(page, "RMSNorm")
