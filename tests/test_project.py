@@ -104,3 +104,25 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert len(commands) == 2
     assert "streamlit run streamlit_app.py" in commands[0]
     assert commands[1] in ci
+
+
+def test_a_wheel_takes_every_module_and_every_data_file() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folder_of = {
+        name: "data" + name.removeprefix("tokenviz.data").replace(".", "/")
+        if name.startswith("tokenviz.data")
+        else name.replace(".", "/")
+        for name in setup["packages"]
+    }
+    assert set(folder_of.values()) >= {str(path.parent.relative_to(ROOT)) for path in PACKAGE}
+    taken = {
+        path
+        for name, patterns in setup["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / folder_of[name]).glob(pattern)
+    }
+    shipped = {ROOT / "data", ROOT / "data" / "configs", ROOT / "data" / "decoder"}
+    beside = {path for folder in shipped for path in folder.iterdir()}
+    inside = {path for path in (ROOT / "tokenviz").rglob("*") if "__pycache__" not in path.parts}
+    files = {path for path in inside | beside if path.is_file() and path.suffix != ".py"}
+    assert files - taken == set()
