@@ -18,7 +18,9 @@ def card(key: str, step: DecodeStep, scenario: Scenario, selected: str | None) -
     if found is None:
         return
     with st.container(key="pipeline-card"):
-        with st.container(horizontal=True, vertical_alignment="top", key="card-head"):
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="top", key="card-head"
+        ):
             st.markdown(f"**{ui.plain(found.title)}**  \n:small[{ui.plain(found.what)} · {ui.plain(found.where)}]")
             st.button(
                 "", icon=":material/close:", key="close-card", type="tertiary", help="Clear the selection (Esc)",
