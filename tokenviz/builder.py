@@ -10,19 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from tokenviz.graph import (
-    Block,
-    Lifetime,
-    Op,
-    Operand,
-    Role,
-    State,
-    StateKind,
-    Transform,
-    Value,
-    Wire,
-    check,
-)  # fmt: skip
+from tokenviz.graph import Block, Lifetime, Op, Operand, Role, State, StateKind, Transform, Value, Wire, check
 from tokenviz.notation import GraphError, size
 from tokenviz.primitives import Sizes, primitive
 from tokenviz.wires import WIRES
@@ -346,14 +334,14 @@ class Builder:
     # ---------------------------------------------------------------- finishing
 
     def build(self, *, key: str, kind: str, title: str, says: str, spec: object, outputs: Mapping[str, Value]) -> Block:
-        """Freeze and check the block."""
-        return check(
-            Block(
-                key=key, kind=kind, title=title, says=says, spec=spec, values=self.values,
-                transforms=tuple(self.transforms), program=tuple(self.program), states=tuple(self.states),
-                inputs=self.inputs, outputs={port: v.id for port, v in {**self._exports, **outputs}.items()}, sizes=self.sizes,
-            )  # fmt: skip
-        )
+        """Freeze the block; `GraphError` unless it is well formed (see `graph.check`)."""
+        ports = {port: value.id for port, value in {**self._exports, **outputs}.items()}
+        block = Block(
+            key=key, kind=kind, title=title, says=says, spec=spec, values=MappingProxyType(self.values),
+            transforms=tuple(self.transforms), program=tuple(self.program), states=tuple(self.states),
+            inputs=MappingProxyType(self.inputs), outputs=MappingProxyType(ports), sizes=MappingProxyType(self.sizes),
+        )  # fmt: skip
+        return check(block)
 
     # ---------------------------------------------------------------- helpers
 

@@ -7,7 +7,7 @@ blocks, so that equal layers share one traced block. Everything that tokenviz re
               (transform)  (ops of one transform run one after the other)
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -150,7 +150,7 @@ class State:
     kind: StateKind
     read: str  # value id before this step
     written: str  # value id after this step
-    appended: int  # elements written per new position (growing and window), else the whole state
+    appended: int  # elements that the step writes: those of its new positions, or the whole state where it is fixed
     window: int | None  # positions an entry stays readable, the current one included
     says: str = ""
     used: int | None = None  # elements of `read` that the step reads; None: all of them
@@ -266,12 +266,14 @@ class DecodeStep:
 
 
 def check(block: Block) -> Block:
-    """Raise `GraphError` unless every value has one maker, is made before it is read, and every output exists."""
-    made = {v.id for v in block.values.values() if v.role not in (Role.ACTIVATION, Role.PRODUCT)}
-    wired = {w.result for w in block.program if isinstance(w, Wire)}
-    made -= wired
-    written = {r for op in block.ops for r in op.results}
-    made -= written
+    """The block itself; `GraphError` unless it is well formed.
+
+    Every value has one maker and is made before it is read, every output exists, and the transforms hold exactly the
+    operations of the program, in its order.
+    """
+    wired = {step.result for step in block.program if isinstance(step, Wire)}
+    computed = wired | {r for op in block.ops for r in op.results}
+    made = {v.id for v in block.values.values() if v.role not in (Role.ACTIVATION, Role.PRODUCT)} - computed
     for step in block.program:
         for operand in step.operands:
             if isinstance(operand, str) and operand not in made:
@@ -283,15 +285,9 @@ def check(block: Block) -> Block:
     missing = [v for v in (*block.outputs.values(), *block.values) if v not in made]
     if missing:
         raise GraphError(f"{block.key}: nothing makes {missing[0]}")
-    if [op for op in block.program if isinstance(op, Op)] != sorted_like(block.program, block.transforms):
-        raise GraphError(f"{block.key}: a transform's operations are not in program order")
+    if block.ops != tuple(step for step in block.program if isinstance(step, Op)):
+        raise GraphError(f"{block.key}: its transforms do not hold the program's operations in their order")
     return block
-
-
-def sorted_like(program: Sequence[Op | Wire], transforms: Sequence[Transform]) -> list[Op]:
-    """The operations of `program` that belong to `transforms`, in program order."""
-    known = {op.id for t in transforms for op in t.ops}
-    return [op for op in program if isinstance(op, Op) and op.id in known]
 
 
 def merge_counts(total: dict[str, int], counts: Counts, times: int = 1) -> dict[str, int]:
