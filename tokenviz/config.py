@@ -17,58 +17,47 @@ MAX_CONFIG_BYTES = 5_000_000
 TEXT_CONFIGS = (("text_config",), ("llm_config",), ("language_config",), ("thinker_config", "text_config"))
 """Where multimodal configs keep the language model."""
 
+_KEYS_BY_REASON = {
+    "names software, not shapes": """
+        architectures auto_map transformers_version _name_or_path name_or_path _commit_hash
+    """,
+    "a token's number": """
+        bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id image_token_id
+        video_token_id audio_token_id vision_start_token_id vision_end_token_id image_token_index
+        boi_token_index eoi_token_index boa_token_id boi_token_id eoi_token_id eoa_token_id eoa_token_index
+        unk_token_id mm_tokens_per_image
+    """,
+    "training only": """
+        initializer_range attention_dropout attn_dropout hidden_dropout embd_pdrop resid_pdrop attn_pdrop
+        router_aux_loss_coef output_router_logits pretraining_tp router_jitter_noise classifier_dropout
+        residual_dropout embedding_dropout activation_dropout dropout emb_pdrop layerdrop init_std init_config
+    """,
+    "how a library runs it": """
+        use_cache cache_implementation verbose output_attentions output_hidden_states return_dict torchscript
+        problem_type attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion skip_bias_add
+        skip_bias_add_qkv slow_but_exact offset_alibi _attn_implementation_autoset for_llm_compressor ep_size
+        chunk_size mamba_chunk_size num_logits_to_keep use_mamba_kernels use_mambapy use_associative_scan
+        fused_add_norm residual_in_fp32 mamba_ssm_cache_dtype
+    """,
+    "another use of the same decoder": """
+        tokenizer_name prefix task_specific_params summary_activation summary_first_dropout
+        summary_proj_to_labels summary_type summary_use_proj id2label label2id
+    """,
+    "another tower, left out": """
+        vision_config audio_config language_model_only
+    """,
+    "training or initialisation only": """
+        aux_loss_alpha seq_aux rescale_prenorm_residual time_step_floor time_step_init_scheme time_step_scale
+        conv_use_xavier_init block_use_xavier_init block_mlp_init_scale block_out_init_scale
+    """,
+    "only read together with use_sliding_window": "max_window_layers",
+    "recurrent state is counted in fp32 everywhere": "mamba_ssm_dtype",
+}
+
 IRRELEVANT: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("architectures", "auto_map", "transformers_version", "_name_or_path", "name_or_path", "_commit_hash"),
-            "names software, not shapes",
-        ),
-        **dict.fromkeys(
-            ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id",
-             "image_token_id", "video_token_id", "audio_token_id", "vision_start_token_id", "vision_end_token_id",
-             "image_token_index", "boi_token_index", "eoi_token_index", "boa_token_id", "boi_token_id", "eoi_token_id",
-             "eoa_token_id", "eoa_token_index", "unk_token_id", "mm_tokens_per_image"),
-            "a token's number",
-        ),
-        **dict.fromkeys(
-            ("initializer_range", "attention_dropout", "attn_dropout", "hidden_dropout", "embd_pdrop", "resid_pdrop",
-             "attn_pdrop", "router_aux_loss_coef", "output_router_logits", "pretraining_tp", "router_jitter_noise",
-             "classifier_dropout", "residual_dropout", "embedding_dropout", "activation_dropout", "dropout",
-             "emb_pdrop", "layerdrop", "init_std", "init_config"),
-            "training only",
-        ),
-        **dict.fromkeys(
-            ("use_cache", "cache_implementation", "verbose", "output_attentions", "output_hidden_states", "return_dict",
-             "torchscript", "problem_type"),
-            "how a library runs it",
-        ),
-        **dict.fromkeys(
-            ("attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion", "skip_bias_add",
-             "skip_bias_add_qkv", "slow_but_exact", "offset_alibi", "_attn_implementation_autoset",
-             "for_llm_compressor"),
-            "how a library runs it",
-        ),
-        **dict.fromkeys(
-            ("tokenizer_name", "prefix", "task_specific_params", "summary_activation", "summary_first_dropout",
-             "summary_proj_to_labels", "summary_type", "summary_use_proj", "id2label", "label2id"),
-            "another use of the same decoder",
-        ),
-        **dict.fromkeys(("vision_config", "audio_config", "language_model_only"), "another tower, left out"),
-        **dict.fromkeys(
-            ("aux_loss_alpha", "seq_aux", "rescale_prenorm_residual", "time_step_floor", "time_step_init_scheme",
-             "time_step_scale", "conv_use_xavier_init", "block_use_xavier_init", "block_mlp_init_scale",
-             "block_out_init_scale"),
-            "training or initialisation only",
-        ),
-        **dict.fromkeys(
-            ("ep_size", "chunk_size", "mamba_chunk_size", "num_logits_to_keep", "use_mamba_kernels", "use_mambapy",
-             "use_associative_scan", "fused_add_norm", "residual_in_fp32", "mamba_ssm_cache_dtype"),
-            "how a library runs it",
-        ),
-        "max_window_layers": "only read together with use_sliding_window",
-        "mamba_ssm_dtype": "recurrent state is counted in fp32 everywhere",
-    }
+    {key: reason for reason, keys in _KEYS_BY_REASON.items() for key in keys.split()}
 )
+"""Keys that change no shape and no count, each with its reason."""
 
 
 def parse(text: str | bytes) -> "Reader":

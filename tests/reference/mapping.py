@@ -24,9 +24,7 @@ def map_weights(tensors: Arrays, shapes: Mapping[str, tuple[int, ...]], model: s
         return {name: state_mapping.find(tensors, name).reshape(shape) for name, shape in shapes.items()}
     if model in CONFIGS_ATTENTION:
         config = CONFIGS_ATTENTION[model]
-        return {
-            name: attention_mapping.find(tensors, name, config).reshape(shape) for name, shape in shapes.items()
-        }
+        return {name: attention_mapping.find(tensors, name, config).reshape(shape) for name, shape in shapes.items()}
     gated = model in GATED_ATTENTION
     return {name: _find(tensors, name, gated).reshape(shape) for name, shape in shapes.items()}
 
