@@ -22,7 +22,7 @@ from tokenviz.views import statistics_bytes as moved
 from tokenviz.views import statistics_help as helps
 from tokenviz.views import statistics_time as time
 from tokenviz.views import statistics_work as work
-from tokenviz.views.charts import filled, kind_scale, named
+from tokenviz.views.charts import filled, kind_scale, named, opened_at
 from tokenviz.views.format import exact, plural, seconds, share, si, signed, times, wrapped
 from tokenviz.views.statistics import Side
 from tokenviz.whatif import Change, what_if
@@ -74,6 +74,14 @@ def test_a_template_filled_is_the_chart() -> None:
     assert all(layer["mark"] == whole["mark"] and layer["encoding"] == whole["encoding"] for layer, whole in zip(
         template["layer"], time.widths_chart(data, bars=4).to_dict()["layer"], strict=True))  # fmt: skip
     assert json.dumps('a "quoted" finding') in spec["title"]["text"]["expr"]
+
+
+def test_a_template_opens_at_any_window() -> None:
+    names = ["runs", "blocks", "cells", "ops", "now"]
+    template = time.timeline_chart(named(names), kinds=("moe",), lane_count=4, last=9).to_dict()
+    moved_to = opened_at(template, (3, 7))
+    assert [p["value"] for p in moved_to["params"] if p["name"] == "part"] == [{"x": [3, 7]}]
+    assert [p["value"] for p in template["params"] if p["name"] == "part"] == [{"x": [0, 1]}]
 
 
 def test_kinds_keep_their_colours() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from tokenviz.export import to_csv
-from tokenviz.views.charts import filled, named
+from tokenviz.views.charts import filled, named, opened_at
 from tokenviz.views.statistics import Side, compared
 
 Chart = Callable[..., Any]
@@ -28,12 +28,17 @@ def template(chart: Chart, names: tuple[str, ...], options: tuple[tuple[str, Has
     return made
 
 
-def draw(chart: Chart, data: dict[str, pd.DataFrame], *, finding: str, key: str, alt: str, **options: Hashable) -> None:
+def draw(
+    chart: Chart, data: dict[str, pd.DataFrame], *, finding: str, key: str, alt: str,
+    window: tuple[int, int] | None = None, **options: Hashable,
+) -> None:  # fmt: skip
     """Show a chart: its template for this theme, filled with rows and the finding as title."""
     if "bars" in signature(chart).parameters:
         options["bars"] = int(next(iter(data.values()))["order"].nunique())
-    spec = template(chart, tuple(data), (*sorted(options.items()), ("theme", theme())))
-    st.vega_lite_chart(None, filled(deepcopy(spec), data, finding), width="stretch", key=key, alt=f"{finding}. {alt}")
+    spec = deepcopy(template(chart, tuple(data), (*sorted(options.items()), ("theme", theme()))))
+    if window is not None:
+        spec = opened_at(spec, window)
+    st.vega_lite_chart(None, filled(spec, data, finding), width="stretch", key=key, alt=f"{finding}. {alt}")
 
 
 def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:

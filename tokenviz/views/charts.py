@@ -117,6 +117,12 @@ def si_axis(title: str, **changes: Any) -> alt.Axis:
     )
 
 
+def opened_at(spec: dict[str, Any], window: tuple[int, int]) -> dict[str, Any]:
+    """A specification whose selection `part` starts at this window, so that one template serves all of them."""
+    params = [{**p, "value": {"x": list(window)}} if p["name"] == "part" else p for p in spec["params"]]
+    return {**spec, "params": params}
+
+
 def filled(spec: Mapping[str, Any], data: Mapping[str, pd.DataFrame], finding: str) -> dict[str, Any]:
     """A template's specification with its rows and its title."""
     return {**spec, "title": {**spec["title"], "text": {"expr": _title(finding)}}, "datasets": dict(data)}

@@ -92,7 +92,7 @@ def window_at(step: DecodeStep, t: int, around: int = 1) -> tuple[int, int]:
 
 
 def timeline_chart(
-    data: Data, *, kinds: tuple[str, ...], lane_count: int, window: tuple[int, int], last: int,
+    data: Data, *, kinds: tuple[str, ...], lane_count: int, last: int, window: tuple[int, int] = (0, 1),
     colour: str = COLOURINGS[0], theme: str = "light", finding: str = "",
 ) -> AnyChart:  # fmt: skip
     """The whole token above, a window of it below; dragging above moves the window, without asking the server.
