@@ -34,7 +34,8 @@ def test_importing_the_library_loads_no_drawing_or_page() -> None:
 
 LAYERS = (
     "notation", "formats", "config", "graph", "architecture", "scenario", "primitives", "wires", "builder", "families",
-    "recipes", "catalog", "trace", "execute", "weights", "storage", "schedule", "ledger", "traffic", "analysis",
+    "recipes", "catalog", "trace", "execute", "weights", "storage", "schedule", "ledger", "traffic", "prediction",
+    "analysis",
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from tokenviz import ledger, schedule
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep
+from tokenviz.prediction import prediction_heads
 from tokenviz.scenario import Scenario
 from tokenviz.storage import weight_bytes
 from tokenviz.trace import traced
@@ -128,6 +129,7 @@ def report(a: Analysis) -> dict[str, object]:
         "kv_window_bytes": a.kept.window,
         "recurrent_state_bytes": a.kept.recurrent,
         "conv_state_bytes": a.kept.convolution,
+        "prediction_heads": asdict(prediction_heads(a.model.architecture, a.scenario)),
         "assumptions": list(a.assumptions),
         "unread_keys": list(a.model.architecture.unread_keys),
     }

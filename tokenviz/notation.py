@@ -60,6 +60,7 @@ LETTERS: Mapping[str, str] = MappingProxyType(
         "projected": "everything that a state-space mixer projects x to: gate, channels, time steps",
         "selected": "what a selective scan reads off its channels: time step, input and output vectors",
         "halves": "the two halves of a projection: input and gate",
+        "both": "x and an embedding side by side",
         "thirds": "the three thirds of a projection: input gate, output gate, input",
         "triple": "a head's query, key and value side by side",
     }

@@ -8,6 +8,8 @@ it scores with the model's own table.
 from dataclasses import dataclass, replace
 
 from tokenviz.architecture import Architecture
+from tokenviz.notation import GraphError
+from tokenviz.recipes.prediction import join
 from tokenviz.scenario import Scenario
 from tokenviz.trace import traced
 from tokenviz.traffic import kept, parameters
@@ -21,18 +23,16 @@ class Added:
     kv_bytes_per_position: int
 
 
-NOTHING = Added(0, 0)
-NORMS = 3  # of x, of the embedding, and of the result
-
-
 def prediction_heads(architecture: Architecture, scenario: Scenario) -> Added:
     """Parameters and cache bytes per position of all prediction heads; zero for a model without."""
-    extra = architecture.prediction
+    extra, norm = architecture.prediction, architecture.final_norm
     if extra is None:
-        return NOTHING
+        return Added(0, 0)
+    if norm is None:
+        raise GraphError("prediction heads normalise like the model's end, but this model has no final norm")
     with_layer = traced(replace(architecture, layers=(*architecture.layers, extra.layer)), scenario)
     without = traced(architecture, scenario)
-    tied, width = architecture.tied, architecture.d_model
-    layer = parameters(with_layer, tied).total - parameters(without, tied).total
+    layer = parameters(with_layer, architecture.tied).total - parameters(without, architecture.tied).total
+    joined = sum(weight.size for weight in join(architecture.d_model, norm, scenario.positions).weights)
     cache = kept(with_layer, scenario).kv_per_position - kept(without, scenario).kv_per_position
-    return Added(extra.count * (layer + 2 * width * width + NORMS * width), extra.count * cache)
+    return Added(extra.count * (layer + joined), extra.count * cache)
