@@ -242,7 +242,7 @@ def test_masked_cells_are_marked_not_coloured() -> None:
     mask = MAP.of_kind("mask")[0]
     array = read(STORY, mask.outputs[0])
     shown = grid(mask.outputs[0], array, DECODER.tokenizer.pieces(STORY.window), STORY.positions, ())
-    chart = values.heat(shown, values.window(shown, 0, 0), values.statistics(array), "light").to_dict()
+    chart = values.heat(shown, values.window(shown, 0, 0), values.statistics(array), "light")
     marks = [layer["mark"] for layer in chart["spec"]["layer"]]
     assert marks[0]["type"] == "rect"
     assert (marks[1]["type"], marks[1]["text"]) == ("text", "×")

@@ -205,7 +205,7 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     shown = grid(port, array, window, made.positions, pieces.pieces(range(pieces.size)))
     stats = values.statistics(array)
     part = _window(shown, node)
-    st.altair_chart(values.heat(shown, part, stats, _theme()), key="network.heat")
+    st.vega_lite_chart(None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat")
     if (said := part.says(shown)) != "":
         st.caption(said)
     if node.kind == "cache":

@@ -54,6 +54,7 @@ def scene(found: PredictionMap) -> Scene:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def play(found: PredictionMap, advance_id: str) -> dict[str, Any]:
     """The recorded steps for the canvas's player: a frame, a sentence each, and a mark where a region begins."""
     regions = [found.nodes[step].region for step in found.steps]

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.utils.schemapi import debug_mode
 from numpy.typing import NDArray
 
 from tokenviz.views.charts import theme_of
@@ -141,10 +142,21 @@ def exact(value: float) -> str:
     return f"{value:.7g}".replace("-", "−")
 
 
-def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
-    """Heat maps side by side. Colours reach the 99th percentile; what lies beyond has the last colour."""
-    colours = theme_of(theme)
+def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> dict[str, Any]:
+    """Heat maps side by side, as a Vega-Lite specification with its rows in `datasets`.
+
+    Colours reach the 99th percentile; what lies beyond has the last colour.
+    """
     data = cells(grid, part)
+    with debug_mode(False):  # checking a chart against its schema costs more than all else that a click does
+        spec: dict[str, Any] = _heat(grid, part, stats, theme, data).to_dict(validate=False)
+    return {**spec, "datasets": {"cells": data}}
+
+
+def _heat(
+    grid: Grid, part: Window, stats: Statistics, theme: str, data: pd.DataFrame
+) -> alt.LayerChart | alt.FacetChart:
+    colours = theme_of(theme)
     static, state = colours.lifetimes["static"].outline, colours.lifetimes["state"].outline
     if grid.shares:
         top = min(1.0, max(stats.most, 1e-9))
@@ -156,7 +168,7 @@ def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
         )
     names = part.width <= 32 and grid.columns != tuple(str(i) for i in range(len(grid.columns)))
     height = min(15, max(7, 340 // part.height)) if part.height > 1 else 26
-    base = alt.Chart(data).encode(
+    base = alt.Chart(alt.NamedData(name="cells")).encode(
         x=alt.X("column:O", title=grid.column_title, axis=_axis("which", data, "column", 34 if names else 8)),
         y=alt.Y("row:O", title=grid.row_title, axis=_axis("where", data, "row", part.height)),
         tooltip=[alt.Tooltip("text:N", title="value"), alt.Tooltip("where:N", title=grid.row_title),
@@ -166,7 +178,7 @@ def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> alt.Chart:
         color=alt.Color("value:Q", scale=scale, legend=alt.Legend(title=None, orient="bottom", gradientLength=150,
                         gradientThickness=8, format=".3~g"))
     )  # fmt: skip
-    layers: list[Any] = [allowed]
+    layers = [allowed]
     if not data["allowed"].all():
         hidden = base.transform_filter("!datum.allowed")
         layers.append(hidden.mark_text(text="×", color=colours.muted, fontSize=min(10, height)))
