@@ -85,8 +85,7 @@ def says(decoder: Decoder, run: Run) -> str:
     return (
         f"A small trained decoder reads the text and makes the next token in **77 recorded steps**. Here it chose "
         f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{share:.1%}** (a blind guess: 0.1 %). "
-        "Open any station of the map and see its numbers. The model is the small one that comes with tokenviz, "
-        "whatever model the sidebar names."
+        "Open any station of the map and see its numbers."
     )
 
 

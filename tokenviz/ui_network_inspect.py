@@ -119,11 +119,20 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
     draw, pieces = made.draw, decoder.tokenizer
     vocabulary = pieces.pieces(range(pieces.size))
     sampling = made.sampling
+    if node.kind == "select":
+        st.html(network_html.draw_bar(draw, vocabulary))
+        st.caption(
+            "Greedy takes the largest share; nothing is drawn."
+            if draw.number is None
+            else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for "
+            "this place of the text; the token under it is taken."
+        )
     rows = []
     for rank, token in enumerate(draw.order[:TOP]):
         name = f"{piece_names([vocabulary[token]])[0]} ({token})"
         for when, shares in (("before", draw.before), ("after", draw.after)):
-            rows.append((rank, name, when, float(shares[token]), f"{shares[token]:.7%}"))
+            share, logit = float(shares[token]), values.exact(float(made.result.logits[-1, token]))
+            rows.append((rank, name, when, share, f"{share:.7%} (logit {logit})"))
     frame = pd.DataFrame(rows, columns=["rank", "token", "when", "share", "text"])
     how = "greedy" if sampling.greedy else f"temperature {sampling.temperature:g}"
     how += f", top-k {sampling.top_k}" if sampling.top_k else ""
@@ -135,14 +144,6 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
         f"Dashed line: a blind guess, 1/{pieces.size:,} = {1 / pieces.size:.4%}. All {pieces.size:,} shares add up to "
         f"{draw.before.sum():.12g} before and {draw.after.sum():.12g} after; {kept:,} tokens can be drawn."
     )
-    if node.kind == "select":
-        st.html(network_html.draw_bar(draw, vocabulary))
-        st.caption(
-            "Greedy takes the largest share; nothing is drawn."
-            if draw.number is None
-            else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for "
-            "this place of the text; the token under it is taken."
-        )
 
 
 def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) -> None:

@@ -165,7 +165,8 @@ def test_leaving_the_page_stops_everything(visit: Visit) -> None:
 def test_markup_in_a_prompt_is_text(visit: Visit) -> None:
     watched = visit()
     page = network(watched)
-    page.get_by_role("textbox", name="Prompt").fill('<img src=x onerror="window.hit = 1"><script>window.hit = 1</script>')
+    markup = '<img src=x onerror="window.hit = 1"><script>window.hit = 1</script>'
+    page.get_by_role("textbox", name="Prompt").fill(markup)
     page.keyboard.press("Control+Enter")
     page.wait_for_function("() => document.querySelectorAll('.tv-chip').length > 30")
     assert page.evaluate("() => window.hit") is None

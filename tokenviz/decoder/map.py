@@ -134,7 +134,8 @@ class _Found:
         before = {"tokens": ("text",), "context": ("tokens",)}.get(kind, after)
         sources = {self.carried.get(name, name): "data" for name in before}
         role = "calculation" if kind == "select" else "text"
-        self.add(MapNode(kind, kind, title, region, role, says), sources)
+        read = tuple(replace(p, source=source) for source in sources for p in self.nodes[source].outputs)
+        self.add(MapNode(kind, kind, title, region, role, says, inputs=read), sources)
         self.carried["token"] = "context"
 
     def weight(self, value: Value) -> str | None:
