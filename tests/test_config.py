@@ -134,6 +134,11 @@ def test_unknown_layer_kinds_are_named() -> None:
         model_from_text(json.dumps(config), "x")
 
 
+def test_an_unknown_model_type_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"'qwen3_mo' has no recipe here; the nearest of \d+ known: qwen3_moe"):
+        load(model_type="qwen3_mo")
+
+
 def test_a_family_is_registered_once() -> None:
     with pytest.raises(ConfigError, match="'llama' is registered twice"):
         family("llama")(FAMILIES["llama"])

@@ -5,6 +5,7 @@ that the family's own config class would supply may be a default; it then appear
 """
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -33,5 +34,7 @@ def read_architecture(config: Reader) -> Architecture:
         raise ConfigError("model_type is missing, so this is not a model's config.json; add it")
     name = config.model_type
     if name not in FAMILIES:
-        raise ConfigError(f"model_type {name!r} has no recipe here; known: {', '.join(sorted(FAMILIES))}")
+        near = get_close_matches(name, FAMILIES, n=3, cutoff=0.5)
+        hint = f"the nearest of {len(FAMILIES)} known: {', '.join(near)}" if near else f"{len(FAMILIES)} others have"
+        raise ConfigError(f"model_type {name[:60]!r} has no recipe here; {hint}")
     return FAMILIES[name](config)
