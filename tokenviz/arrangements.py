@@ -6,17 +6,15 @@ token (from `tokenviz.handoffs`); bytes that stay in it, that are read from it, 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from tokenviz.formats import stored_bytes
-from tokenviz.graph import Block, BlockRef, DecodeStep, Lifetime, Op, OpClass, Role, State, StateKind, Value, Wire
+from tokenviz.graph import Block, DecodeStep, Lifetime, Op, OpClass, Role, State, StateKind, Value, Wire
 from tokenviz.handoffs import handoffs
 from tokenviz.handoffs_block import stages_of
 from tokenviz.scenario import Scenario
-from tokenviz.storage import format_of, matrix_inputs, places
-from tokenviz.traffic import state_traffic, value_bytes
-from tokenviz.weights import weight_reads
+from tokenviz.storage import weight_loads
+from tokenviz.traffic import one_state, value_bytes
 
 GROWS = (StateKind.GROWING, StateKind.WINDOW)
 
@@ -151,19 +149,20 @@ def _bytes(step: DecodeStep, scenario: Scenario) -> tuple[_Bytes, _Bytes, _Bytes
     """Group -> bytes that stay in it, that are read from it, that are written into it, a token."""
     resident, read, written = dict.fromkeys(RULES, 0), dict.fromkeys(RULES, 0), dict.fromkeys(RULES, 0)
     shared: set[tuple[str, str]] = set()
-    for ref, n in places(step, scenario.quantization):
-        block = step.blocks[ref.block]
-        for key, value, elements in _weights(block):
-            whole = _stored(block, ref, value, scenario)
-            read[key] += -(-whole * elements // value.size) * n
-            if not value.scope:
-                resident[key] += whole * n
-            elif (key, value.scope) not in shared:
-                shared.add((key, value.scope))
-                resident[key] += whole
+    reader = {key: _readers(block) for key, block in step.blocks.items()}
+    for load in weight_loads(step, scenario):
+        key, scope = reader[load.ref.block].get(load.weight.id), load.weight.scope
+        if key is None:  # read by no operation, such as a weight that only a table is made of
+            continue
+        read[key] += load.bytes_of(load.read) * load.count
+        if not scope:
+            resident[key] += load.stored_bytes * load.count
+        elif (key, scope) not in shared:
+            shared.add((key, scope))
+            resident[key] += load.stored_bytes
     for block, n in step.folded():
         for key, state in _states(block):
-            moved = state_traffic(replace(block, states=(state,)), scenario)
+            moved = one_state(block, state, scenario)
             resident[key] += value_bytes(block.values[state.read], scenario) * n
             read[key] += (moved.kv_read + moved.state_read + moved.conv_read) * n
             written[key] += (moved.kv_write + moved.state_write + moved.conv_write) * n
@@ -174,24 +173,15 @@ def _bytes(step: DecodeStep, scenario: Scenario) -> tuple[_Bytes, _Bytes, _Bytes
     return resident, read, written
 
 
-def _stored(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) -> int:
-    """Bytes of a weight as it is stored."""
-    inputs = matrix_inputs(block).get(weight.id, weight.shape[-1])
-    form = format_of(block, ref, weight, scenario)
-    return stored_bytes(weight.shape, inputs, form, metadata=scenario.metadata)
-
-
-def _weights(block: Block) -> Iterator[tuple[str, Value, int]]:
-    """(group, weight, elements read) for each weight of a block, in the group of its first reader."""
+def _readers(block: Block) -> dict[str, str]:
+    """Weight id -> the group of its first reader."""
     reader: dict[str, str] = {}
     for _, _, ops in stages_of(block):
         for op in ops:
             for root in block.roots_of(op):
                 if block.values[root].role is Role.WEIGHT:
                     reader.setdefault(root, group_of(block, ops))
-    for weight, elements in weight_reads(block):
-        if weight.id in reader:
-            yield reader[weight.id], weight, elements
+    return reader
 
 
 def _states(block: Block) -> Iterator[tuple[str, State]]:

@@ -6,22 +6,20 @@ step's total: a weight's bytes go to the first operation that reads it, a state'
 it, its write to the one that makes the new state. A weight that several blocks share counts once, where most is read.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokenviz.formats import stored_bytes
-from tokenviz.graph import COUNTERS, Block, BlockRef, DecodeStep, Op, Value
+from tokenviz.graph import COUNTERS, Block, BlockRef, DecodeStep, Op
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import block_starts, schedule_block
-from tokenviz.storage import format_of, matrix_inputs, places
+from tokenviz.storage import Load, places, weight_loads
 from tokenviz.timeline import lanes
-from tokenviz.traffic import state_traffic
-from tokenviz.weights import weight_reads
+from tokenviz.traffic import one_state
 
 Array = NDArray[Any]
 Columns = Mapping[str, Array]
@@ -53,32 +51,6 @@ class OpBytes:
         return OpBytes(self.weights * n, self.state_read * n, self.state_write * n)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """A weight that is read at a place of the sequence, and at `count` - 1 others just like it."""
-
-    ref: BlockRef
-    count: int
-    weight: Value
-    read: int  # elements
-    stored_bytes: int  # the whole weight
-
-    def bytes_of(self, read: int) -> int:
-        """Bytes of `read` of its elements as they are stored."""
-        return -(-self.stored_bytes * read // self.weight.size)
-
-
-def weight_loads(step: DecodeStep, scenario: Scenario) -> Iterator[Load]:
-    """Every weight at every place that stores it differently, in the order of the sequence."""
-    for ref, count in places(step, scenario.quantization):
-        block = step.blocks[ref.block]
-        inputs = matrix_inputs(block)
-        for weight, read in weight_reads(block):
-            form = format_of(block, ref, weight, scenario)
-            rows_of = inputs.get(weight.id, weight.shape[-1])
-            yield Load(ref, count, weight, read, stored_bytes(weight.shape, rows_of, form, metadata=scenario.metadata))
-
-
 @dataclass(frozen=True, eq=False)
 class Moved:
     """Bytes of every operation: of one run at a place, and over all layers of a distinct block."""
@@ -95,16 +67,18 @@ class Moved:
 @lru_cache(maxsize=32)
 def moved(step: DecodeStep, scenario: Scenario) -> Moved:
     """Who moves which bytes; over all blocks and layers they add up to `traffic.traffic`."""
-    loads = list(weight_loads(step, scenario))
-    owner = _owners(loads)
+    at: dict[BlockRef, list[Load]] = {}
+    for load in weight_loads(step, scenario):
+        at.setdefault(load.ref, []).append(load)
+    owner = _owners(load for loads in at.values() for load in loads)
     by_place: dict[BlockRef, dict[str, OpBytes]] = {}
     first: dict[str, BlockRef] = {}
     total: dict[str, dict[str, OpBytes]] = {}
     for ref, count in places(step, scenario.quantization):
         block = step.blocks[ref.block]
         run = _state_bytes(block, scenario)
-        for load in loads:
-            if load.ref == ref and (not load.weight.scope or owner[load.weight.scope] is load):
+        for load in at.get(ref, ()):
+            if not load.weight.scope or owner[load.weight.scope] is load:
                 reader = block.consumers[load.weight.id][0].id
                 run[reader] += OpBytes(weights=load.bytes_of(load.read))
         by_place[ref] = run
@@ -115,7 +89,7 @@ def moved(step: DecodeStep, scenario: Scenario) -> Moved:
     return Moved(by_place, first, total)
 
 
-def _owners(loads: list[Load]) -> dict[str, Load]:
+def _owners(loads: Iterable[Load]) -> dict[str, Load]:
     """Scope of a shared weight -> the load that reads most of it and carries its bytes."""
     most: dict[str, Load] = {}
     for load in loads:
@@ -126,9 +100,10 @@ def _owners(loads: list[Load]) -> dict[str, Load]:
 
 
 def _state_bytes(block: Block, scenario: Scenario) -> dict[str, OpBytes]:
+    """Operation id -> bytes of state that it reads and writes in one run of the block."""
     total = {op.id: OpBytes() for op in block.ops}
     for state in block.states:
-        t = state_traffic(replace(block, states=(state,)), scenario)
+        t = one_state(block, state, scenario)
         writer = block.producers[state.written]
         users = [op for op in block.consumers.get(state.read, ()) if op is not writer]
         total[(users[0] if users else writer).id] += OpBytes(state_read=t.kv_read + t.state_read + t.conv_read)

@@ -5,8 +5,10 @@ matrices of the layers are stored in that format and everything else (embedding,
 routers, and the modules that the declaration leaves alone) at the model's precision.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from tokenviz.formats import Quantization, stored_bytes
 from tokenviz.graph import Block, BlockRef, DecodeStep, Op, Role, Value
@@ -14,10 +16,15 @@ from tokenviz.notation import size
 from tokenviz.scenario import Scenario
 from tokenviz.weights import weight_reads
 
-MODULES: Mapping[str, str] = {
-    "q": "self_attn.q_proj", "gate": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj",
-    "out": "self_attn.o_proj",
-}  # fmt: skip
+MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "q": "self_attn.q_proj",
+        "gate": "self_attn.q_proj",
+        "k": "self_attn.k_proj",
+        "v": "self_attn.v_proj",
+        "out": "self_attn.o_proj",
+    }
+)
 """Published module names of a mixer's weights; what is not listed is ``self_attn.`` and our own name."""
 
 
@@ -39,8 +46,8 @@ def matrix_inputs(block: Block) -> dict[str, int]:
 
 
 def _result_dims(block: Block, products: Op) -> tuple[str, ...]:
-    following = next(op for op in block.consumers[products.result])
-    return block.values[following.result].dims
+    """Dimensions of what sums the products of a contraction."""
+    return block.values[block.consumers[products.result][0].result].dims
 
 
 def modules(ref: BlockRef, weight: Value) -> tuple[str, ...]:
@@ -67,8 +74,10 @@ def converts(quantization: Quantization, ref: BlockRef, weight: Value, inputs: M
 
 
 def places(step: DecodeStep, quantization: Quantization | None) -> Iterator[tuple[BlockRef, int]]:
-    """Places whose weights are stored alike, with how many there are: one for each distinct block, unless the
-    quantisation tells layers apart by their number."""
+    """Places of the sequence that stand for all whose weights are stored alike, with how many those are.
+
+    One for each distinct block, unless the quantisation tells layers apart by their number: then every place.
+    """
     if quantization is not None and quantization.names_layers:
         yield from ((ref, 1) for ref in step.sequence)
         return
@@ -87,21 +96,47 @@ def format_of(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) ->
     return scenario.weights
 
 
-def weight_bytes(step: DecodeStep, scenario: Scenario) -> tuple[int, int]:
-    """(bytes of all weights as stored, bytes that one step reads); shared weights count once, at their widest read."""
-    stored = read_total = 0
-    shared: dict[str, tuple[int, int]] = {}
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A weight that is read at a place of the sequence, and at `count` - 1 others just like it."""
+
+    ref: BlockRef
+    count: int
+    weight: Value
+    read: int  # elements
+    stored_bytes: int  # the whole weight
+
+    def bytes_of(self, read: int) -> int:
+        """Bytes of `read` of its elements as they are stored, rounded up."""
+        return -(-self.stored_bytes * read // self.weight.size)
+
+
+def weight_loads(step: DecodeStep, scenario: Scenario) -> Iterator[Load]:
+    """Every weight at every place that stores it differently, in the order of the sequence."""
     for ref, count in places(step, scenario.quantization):
         block = step.blocks[ref.block]
         inputs = matrix_inputs(block)
         for weight, read in weight_reads(block):
             form = format_of(block, ref, weight, scenario)
-            whole = stored_bytes(
-                weight.shape, inputs.get(weight.id, weight.shape[-1]), form, metadata=scenario.metadata
-            )
-            part = -(-whole * read // weight.size)
-            if weight.scope:
-                shared[weight.scope] = whole, max(part, shared.get(weight.scope, (0, 0))[1])
-            else:
-                stored, read_total = stored + whole * count, read_total + part * count
-    return stored + sum(w for w, _ in shared.values()), read_total + sum(r for _, r in shared.values())
+            row = inputs.get(weight.id, weight.shape[-1])
+            yield Load(ref, count, weight, read, stored_bytes(weight.shape, row, form, metadata=scenario.metadata))
+
+
+def over_layers(loads: Iterable[Load], amount: Callable[[Load], int]) -> int:
+    """An amount summed over all layers; a weight that several blocks share counts once, at its largest."""
+    total = 0
+    shared: dict[str, int] = {}
+    for load in loads:
+        n = amount(load)
+        if load.weight.scope:
+            shared[load.weight.scope] = max(n, shared.get(load.weight.scope, 0))
+        else:
+            total += n * load.count
+    return total + sum(shared.values())
+
+
+def weight_bytes(step: DecodeStep, scenario: Scenario) -> tuple[int, int]:
+    """(bytes of all weights as stored, bytes that one step reads)."""
+    loads = tuple(weight_loads(step, scenario))
+    stored = over_layers(loads, lambda load: load.stored_bytes)
+    return stored, over_layers(loads, lambda load: load.bytes_of(load.read))

@@ -73,11 +73,12 @@ def state_traffic(block: Block, scenario: Scenario) -> Traffic:
     """Bytes of state that one block reads and writes."""
     total = Traffic()
     for state in block.states:
-        total += _one_state(block, state, scenario)
+        total += one_state(block, state, scenario)
     return total
 
 
-def _one_state(block: Block, state: State, scenario: Scenario) -> Traffic:
+def one_state(block: Block, state: State, scenario: Scenario) -> Traffic:
+    """Bytes that one run of a block reads of one of its states, and writes back."""
     read = block.values[state.read]
     dtype = dtype_of(read, scenario)
     whole = bytes_of(read.size, dtype)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from tokenviz.architecture import Architecture
-from tokenviz.breakdown import weight_loads
 from tokenviz.graph import DecodeStep
 from tokenviz.ledger import arithmetic
 from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import summarise
+from tokenviz.storage import over_layers, weight_loads
 from tokenviz.trace import traced
 from tokenviz.traffic import kept, traffic
 
@@ -105,15 +105,9 @@ def what_if(architecture: Architecture, base: Scenario, change: Change) -> Outco
 
 def _weight_bytes(step: DecodeStep, scenario: Scenario, batch: int) -> int:
     """Bytes of weights when every sequence picks other rows and experts than the others, as far as there are any."""
-    total = 0
-    shared: dict[str, int] = {}
-    for load in weight_loads(step, scenario):
-        n = load.bytes_of(min(load.read * batch, load.weight.size))
-        if load.weight.scope:
-            shared[load.weight.scope] = max(shared.get(load.weight.scope, 0), n)
-        else:
-            total += n * load.count
-    return total + sum(shared.values())
+    return over_layers(
+        weight_loads(step, scenario), lambda load: load.bytes_of(min(load.read * batch, load.weight.size))
+    )
 
 
 def relieved(base: Outcome, outcome: Outcome) -> tuple[str, ...]:
