@@ -5,17 +5,15 @@ q and k, decay first, then the correction, then the read-out from the updated st
 """
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 from tokenviz.architecture import GatedDeltaNet
 from tokenviz.builder import Builder
-from tokenviz.graph import StateKind, Value
-from tokenviz.recipes.activation import sigmoid, silu
+from tokenviz.graph import Value
+from tokenviz.recipes.activation import sigmoid
 from tokenviz.recipes.conv import causal_conv, conv_sizes
 from tokenviz.recipes.linear import projection
-from tokenviz.recipes.norm import gain_of, l2_norm, rms_steps
+from tokenviz.recipes.norm import l2_norm
+from tokenviz.recipes.recurrence import decay, gated_norm, scan
 from tokenviz.scenario import Scenario
 
 L2_EPS = 1e-6
@@ -41,6 +39,15 @@ def trace(b: Builder, x: Value, spec: GatedDeltaNet, _scenario: Scenario) -> Val
     q, k, v = b.split(mixed, "channels", [("q", "J P"), ("k", "J P"), ("v", "U Q")])
     q = l2_norm(b, q, id="q_norm", over="P", eps=L2_EPS, scale=spec.key_dim**-0.5, out="q̂")
     k = l2_norm(b, k, id="k_norm", over="P", eps=L2_EPS, scale=None, out="k̂")
+    beta = correction(b, beta)
+    alpha = decay(b, a, symbol="a", says="Decides for each head how much of the memory survives this token.")
+    read = delta_rule(b, b.repeat(q, "J", "U"), b.repeat(k, "J", "U"), v, beta, alpha)
+    gated = gated_norm(b, read, z, spec.norm, over="Q", swish=True)
+    return projection(b, gated, id="out", equation="D U Q, T U Q -> T D", title="Output projection", out="Δx")
+
+
+def correction(b: Builder, x: Value) -> Value:
+    """How strongly each head's memory is corrected, in (0, 1): sigmoid of x, ``T U``."""
     with b.transform(
         "beta",
         "correction strength",
@@ -48,36 +55,22 @@ def trace(b: Builder, x: Value, spec: GatedDeltaNet, _scenario: Scenario) -> Val
         equation=r"\beta = \sigma(b)",
         says="Decides for each head how strongly this token corrects the memory.",
     ):
-        beta = sigmoid(b, beta, "β")
-    alpha = decay(b, a)
-    read = delta_rule(b, b.repeat(q, "J", "U"), b.repeat(k, "J", "U"), v, beta, alpha)
-    gated = gated_norm(b, read, z, spec)
-    return projection(b, gated, id="out", equation="D U Q, T U Q -> T D", title="Output projection", out="Δx")
-
-
-def negative_exp(a_log: Any) -> Any:
-    """The decay rate as it is applied: -exp(A_log)."""
-    return -np.exp(a_log)
-
-
-def decay(b: Builder, a: Value) -> Value:
-    """exp(-exp(A_log) · softplus(a + dt_bias)), per head, in (0, 1)."""
-    bias = b.weight("dt_bias", "U", name="dt_bias")
-    rate = b.fold(negative_exp, (b.weight("A_log", "U", name="A_log"),), "−exp(A_log)")
-    with b.transform(
-        "decay",
-        "decay",
-        "Decay α",
-        equation=r"\alpha = \exp\!\big(-e^{A}\,\log(1 + e^{a + b_{dt}})\big)",
-        says="Decides for each head how much of the memory survives this token.",
-    ):
-        soft = b.unary("log1p", b.unary("exp", b.add(a, bias, "+ dt_bias"), "exp"), "log1p")
-        return b.unary("exp", b.multiply(soft, rate, "× −exp(A_log)"), "exp", "α")
+        return sigmoid(b, x, "β")
 
 
 def delta_rule(b: Builder, q: Value, k: Value, v: Value, beta: Value, alpha: Value) -> Value:
     """Decay the memory, correct it towards v at k, read it at q. q, k: T U P, v: T U Q, state S: U P Q -> T U Q."""
     memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
+
+    def write(state: Value, _q: Value, k: Value, v: Value, beta: Value, alpha: Value) -> Value:
+        faded = b.multiply(state, alpha, "decay S")
+        held = b.contract("U P Q, U P -> U Q", faded, k, labels=("Sᵀk products", "sum"))
+        error = b.multiply(b.subtract(v, held, "v − read"), beta, "× β")
+        return b.accumulate(faded, k, error, labels=("k outer", "S +"))
+
+    def read(state: Value, q: Value, *_written: Value) -> Value:
+        return b.contract("U P Q, U P -> U Q", state, q, labels=("Sᵀq products", "sum"), out="o")
+
     with b.transform(
         "delta",
         "delta update",
@@ -85,29 +78,4 @@ def delta_rule(b: Builder, q: Value, k: Value, v: Value, beta: Value, alpha: Val
         equation=r"S \leftarrow \alpha S + k \otimes \beta\,(v - (\alpha S)^{\!\top} k), \qquad o = S^{\!\top} q",
         says="Fades the memory, writes what this token's key should recall into it, then reads it with the query.",
     ):
-        state, reads, steps = memory, [], range(b.sizes["T"])
-        for t in steps:
-            q_t, k_t, v_t, beta_t, alpha_t = (b.take(value, "T", t) for value in (q, k, v, beta, alpha))
-            faded = b.multiply(state, alpha_t, "decay S")
-            held = b.contract("U P Q, U P -> U Q", faded, k_t, labels=("Sᵀk products", "sum"))
-            error = b.multiply(b.subtract(v_t, held, "v − read"), beta_t, "× β")
-            state = b.accumulate(faded, k_t, error, labels=("k outer", "S +"))
-            if t == steps[-1]:
-                b.save(memory, state, StateKind.RECURRENT, name="recurrent state", label="save S",
-                       says="Fixed size: updated in place, whatever the context.")  # fmt: skip
-            reads.append(b.contract("U P Q, U P -> U Q", state, q_t, labels=("Sᵀq products", "sum"), out="o"))
-    return b.stack(reads, "T", "o")
-
-
-def gated_norm(b: Builder, x: Value, z: Value, spec: GatedDeltaNet) -> Value:
-    """RMSNorm of each head's read-out, then times SiLU(z). x, z: T U Q."""
-    gain = gain_of(b, spec.norm, b.weight("norm_out.weight", "Q", name="g"))
-    with b.transform(
-        "gated_norm",
-        "gated RMSNorm",
-        "Gated RMSNorm",
-        equation=r"y = \operatorname{RMSNorm}(o) \odot \operatorname{SiLU}(z)",
-        says="Brings each head's read-out to unit size, then lets it through by its gate.",
-    ):
-        normed = rms_steps(b, x, gain, spec.norm.eps, "Q")
-        return b.multiply(normed, silu(b, z, "× z"), "multiply", "y")
+        return scan(b, memory, (q, k, v, beta, alpha), write=write, read=read, out="o")

@@ -1,16 +1,16 @@
 """Lightning attention: linear attention with a fixed decay for each head. Qin et al. 2024, as in MiniMax-01."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokenviz.architecture import LinearAttention
 from tokenviz.builder import Builder
-from tokenviz.graph import StateKind, Value
-from tokenviz.recipes.activation import plain_unit, sigmoid
+from tokenviz.graph import Value
+from tokenviz.recipes.activation import plain_unit
 from tokenviz.recipes.linear import projection
-from tokenviz.recipes.norm import gain_of, rms_steps
+from tokenviz.recipes.recurrence import gated_norm, scan
 from tokenviz.recipes.shape import regroup
 from tokenviz.scenario import Scenario
 
@@ -30,13 +30,14 @@ def trace(b: Builder, x: Value, spec: LinearAttention, _scenario: Scenario) -> V
     bent = plain_unit(b, made, spec.activation, id="act")
     q, k, v = b.split(bent, "triple", [("q", "P"), ("k", "P"), ("v", "Q")])
     read = regroup(b, recur(b, q, k, v), "T channels", "o")
-    gated = gated_norm(b, read, gate, spec)
+    gated = gated_norm(b, read, gate, spec.norm, over="channels", swish=False, whose="the read-out")
     return projection(b, gated, id="out", equation="D channels, T channels -> T D", title="Output projection", out="Δx")
 
 
-def fading(slope: Any) -> Any:
+def fading(slope: NDArray[np.floating]) -> NDArray[np.floating]:
     """The factor that is left of the memory after one position."""
-    return np.exp(-slope)
+    left: NDArray[np.floating] = np.exp(-slope)
+    return left
 
 
 def recur(b: Builder, q: Value, k: Value, v: Value) -> Value:
@@ -44,6 +45,13 @@ def recur(b: Builder, q: Value, k: Value, v: Value) -> Value:
     memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
     slope = b.buffer("slope", "U", name="λ", says="How fast each head forgets; fixed, not learned.")
     rates = b.fold(fading, (slope,), "γ")
+
+    def write(state: Value, _q: Value, k: Value, v: Value) -> Value:
+        return b.accumulate(b.multiply(state, rates, "decay S"), k, v, labels=("k outer", "S +"))
+
+    def read(state: Value, q: Value, *_written: Value) -> Value:
+        return b.contract("U P Q, U P -> U Q", state, q, labels=("Sᵀq products", "sum"), out="o")
+
     with b.transform(
         "recur",
         "state update",
@@ -51,26 +59,4 @@ def recur(b: Builder, q: Value, k: Value, v: Value) -> Value:
         equation=r"S \leftarrow \gamma S + k \otimes v, \qquad o = S^{\top} q",
         says="Fades the memory at a fixed rate, adds this token's value at its key, then reads it with the query.",
     ):
-        state, reads, steps = memory, [], range(b.sizes["T"])
-        for t in steps:
-            q_t, k_t, v_t = (b.take(value, "T", t) for value in (q, k, v))
-            state = b.accumulate(b.multiply(state, rates, "decay S"), k_t, v_t, labels=("k outer", "S +"))
-            if t == steps[-1]:
-                b.save(memory, state, StateKind.RECURRENT, name="recurrent state", label="save S",
-                       says="Fixed size: updated in place, whatever the context.")  # fmt: skip
-            reads.append(b.contract("U P Q, U P -> U Q", state, q_t, labels=("Sᵀq products", "sum"), out="o"))
-    return b.stack(reads, "T", "o")
-
-
-def gated_norm(b: Builder, read: Value, gate: Value, spec: LinearAttention) -> Value:
-    """RMSNorm of the whole read-out, then times sigmoid(gate). Both ``T channels``."""
-    gain = gain_of(b, spec.norm, b.weight("norm_out.weight", "channels", name="g"))
-    with b.transform(
-        "gated_norm",
-        "gated RMSNorm",
-        "Gated RMSNorm",
-        equation=r"y = \operatorname{RMSNorm}(o) \odot \sigma(g)",
-        says="Brings the read-out to unit size, then lets it through by its gate.",
-    ):
-        normed = rms_steps(b, read, gain, spec.norm.eps, "channels")
-        return b.multiply(normed, sigmoid(b, gate), "multiply", "y")
+        return scan(b, memory, (q, k, v), write=write, read=read, out="o")

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from tokenviz.architecture import SelectiveScan
 from tokenviz.builder import Builder
-from tokenviz.graph import StateKind, Value
+from tokenviz.graph import Value
 from tokenviz.recipes.activation import silu
 from tokenviz.recipes.conv import causal_conv, conv_sizes
-from tokenviz.recipes.gated_delta import negative_exp
 from tokenviz.recipes.linear import projection
 from tokenviz.recipes.norm import normalise
+from tokenviz.recipes.recurrence import negative_exp, scan
 from tokenviz.scenario import Scenario
 
 
@@ -41,8 +41,7 @@ def trace(b: Builder, x: Value, spec: SelectiveScan, _scenario: Scenario) -> Val
         b, dt, id="dt", equation="channels R, T R -> T channels", title="Time step projection", out="dt", bias=True
     )
     dt, alpha = discretise(b, dt)
-    y = scan(b, u, dt, alpha, b_in, c_out)
-    gated = gate(b, y, z)
+    gated = gate(b, update(b, (u, dt, alpha, b_in, c_out)), z)
     return projection(
         b, gated, id="out", equation="D channels, T channels -> T D", title="Output projection", out="Δx",
         bias=spec.bias,
@@ -64,8 +63,8 @@ def discretise(b: Builder, dt: Value) -> tuple[Value, Value]:
         return step, b.unary("exp", rates, "exp", "α")
 
 
-def scan(b: Builder, u: Value, dt: Value, alpha: Value, b_in: Value, c_out: Value) -> Value:
-    """S = α S + (Δ u) ⊗ B, then C · S + D u. u, dt: T channels; alpha: T channels P; b_in, c_out: T P."""
+def update(b: Builder, inputs: tuple[Value, Value, Value, Value, Value]) -> Value:
+    """S = α S + (Δ u) ⊗ B, then C · S + D u. Inputs u, Δ: T channels; α: T channels P; B, C: T P -> T channels."""
     memory = b.state("S", "channels P", name="S", dtype="recurrent", says="A few values for each channel, in fp32.")
     skip = b.weight("D", "channels", name="D")
     with b.transform(
@@ -75,17 +74,23 @@ def scan(b: Builder, u: Value, dt: Value, alpha: Value, b_in: Value, c_out: Valu
         equation=r"S \leftarrow \alpha \odot S + \Delta u \otimes B, \qquad y = S\,C + D \odot u",
         says="Fades the memory, writes this token's input into it along B, then reads it along C.",
     ):
-        state, reads, steps = memory, [], range(b.sizes["T"])
-        for t in steps:
-            u_t, dt_t, alpha_t, b_t, c_t = (b.take(value, "T", t) for value in (u, dt, alpha, b_in, c_out))
-            faded = b.multiply(state, alpha_t, "decay S")
-            state = b.accumulate(faded, b.multiply(u_t, dt_t, "× Δ"), b_t, labels=("outer B", "S +"))
-            if t == steps[-1]:
-                b.save(memory, state, StateKind.RECURRENT, name="recurrent state", label="save S",
-                       says="Fixed size: updated in place, whatever the context.")  # fmt: skip
-            read = b.contract("channels P, P -> channels", state, c_t, labels=("S·C products", "sum"))
-            reads.append(b.accumulate(read, u_t, skip, labels=("× D", "+ skip"), out="y"))
-    return b.stack(reads, "T", "y")
+        return input_scan(b, memory, inputs, skip, "channels P, P -> channels")
+
+
+def input_scan(
+    b: Builder, memory: Value, inputs: tuple[Value, Value, Value, Value, Value], skip: Value, readout: str
+) -> Value:
+    """The scan of a state-space mixer over inputs u, Δ, α, B, C; `readout` is the einsum of the state and C."""
+
+    def write(state: Value, u: Value, dt: Value, alpha: Value, b_in: Value, _c_out: Value) -> Value:
+        faded = b.multiply(state, alpha, "decay S")
+        return b.accumulate(faded, b.multiply(u, dt, "× Δ"), b_in, labels=("outer B", "S +"))
+
+    def read(state: Value, u: Value, _dt: Value, _alpha: Value, _b_in: Value, c_out: Value) -> Value:
+        made = b.contract(readout, state, c_out, labels=("S·C products", "sum"))
+        return b.accumulate(made, u, skip, labels=("× D", "+ skip"), out="y")
+
+    return scan(b, memory, inputs, write=write, read=read, out="y")
 
 
 def gate(b: Builder, y: Value, z: Value) -> Value:

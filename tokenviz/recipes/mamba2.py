@@ -6,13 +6,13 @@ import numpy as np
 
 from tokenviz.architecture import StateSpace
 from tokenviz.builder import Builder
-from tokenviz.graph import StateKind, Value
+from tokenviz.graph import Value
 from tokenviz.recipes.activation import silu
 from tokenviz.recipes.conv import causal_conv, conv_sizes
-from tokenviz.recipes.gated_delta import negative_exp
 from tokenviz.recipes.linear import projection
-from tokenviz.recipes.mamba1 import gate
+from tokenviz.recipes.mamba1 import gate, input_scan
 from tokenviz.recipes.norm import gain_of, rms_steps
+from tokenviz.recipes.recurrence import negative_exp
 from tokenviz.recipes.shape import regroup
 from tokenviz.scenario import Scenario
 
@@ -41,7 +41,7 @@ def trace(b: Builder, x: Value, spec: StateSpace, scenario: Scenario) -> Value:
     u, b_in, c_out = b.split(mixed, "channels", [("x", "U Q"), ("B", "J P"), ("C", "J P")])
     limits = spec.dt_limits if scenario.positions > 1 else (0.0, None)
     dt, alpha = discretise(b, dt, limits)
-    y = scan(b, u, dt, alpha, b.repeat(b_in, "J", "U"), b.repeat(c_out, "J", "U"))
+    y = update(b, (u, dt, alpha, b.repeat(b_in, "J", "U"), b.repeat(c_out, "J", "U")))
     gated = gate(b, y, z) if spec.norm is None else gated_norm(b, y, z, spec)
     return projection(
         b, gated, id="out", equation="D U Q, T U Q -> T D", title="Output projection", out="Δx", bias=spec.out_bias
@@ -83,8 +83,8 @@ def discretise(b: Builder, dt: Value, limits: tuple[float, float | None]) -> tup
         return step, b.unary("exp", b.multiply(step, rate, "× −exp(A_log)"), "exp", "α")
 
 
-def scan(b: Builder, u: Value, dt: Value, alpha: Value, b_in: Value, c_out: Value) -> Value:
-    """S = α S + (Δ x) ⊗ B, then S · C + D x. u: T U Q; dt, alpha: T U; b_in, c_out: T U P -> T U Q."""
+def update(b: Builder, inputs: tuple[Value, Value, Value, Value, Value]) -> Value:
+    """S = α S + (Δ x) ⊗ B, then S · C + D x. Inputs x: T U Q; Δ, α: T U; B, C: T U P -> T U Q."""
     memory = b.state("S", "U Q P", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
     skip = b.weight("D", "U", name="D")
     with b.transform(
@@ -94,17 +94,7 @@ def scan(b: Builder, u: Value, dt: Value, alpha: Value, b_in: Value, c_out: Valu
         equation=r"S \leftarrow \alpha S + \Delta x \otimes B, \qquad y = S\,C + D\,x",
         says="Fades the memory, writes this token's input into it along B, then reads it along C.",
     ):
-        state, reads, steps = memory, [], range(b.sizes["T"])
-        for t in steps:
-            u_t, dt_t, alpha_t, b_t, c_t = (b.take(value, "T", t) for value in (u, dt, alpha, b_in, c_out))
-            faded = b.multiply(state, alpha_t, "decay S")
-            state = b.accumulate(faded, b.multiply(u_t, dt_t, "× Δ"), b_t, labels=("outer B", "S +"))
-            if t == steps[-1]:
-                b.save(memory, state, StateKind.RECURRENT, name="recurrent state", label="save S",
-                       says="Fixed size: updated in place, whatever the context.")  # fmt: skip
-            read = b.contract("U Q P, U P -> U Q", state, c_t, labels=("S·C products", "sum"))
-            reads.append(b.accumulate(read, u_t, skip, labels=("× D", "+ skip"), out="y"))
-    return b.stack(reads, "T", "y")
+        return input_scan(b, memory, inputs, skip, "U Q P, U P -> U Q")
 
 
 def gated_norm(b: Builder, y: Value, z: Value, spec: StateSpace) -> Value:
