@@ -1,6 +1,7 @@
 """Rotary position embedding: the coefficients, and the three operations that apply them. Su et al. 2021."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,7 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
 
     def table(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def rows(positions: Any) -> Any:
-            frequency, factor = inverse_frequencies(rope, int(positions[-1]) + 1)
-            angle = np.multiply.outer(positions.astype(np.float64), frequency)
-            angle = np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1)
+            angle, factor = angles(rope, tuple(positions.tolist()))
             return (function(angle) * factor).astype(np.float32)
 
         return rows
@@ -30,6 +29,16 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
     cos = b.coefficients(position, table(np.cos), "T rotated", "cos")
     sin = b.coefficients(position, table(np.sin), "T rotated", "sin")
     return cos, sin
+
+
+@lru_cache(maxsize=4)
+def angles(rope: Rope, positions: tuple[int, ...]) -> tuple[Any, float]:
+    """(angles ``T rotated``, factor on their cosines and sines); the sections of one step ask for the same ones."""
+    frequency, factor = inverse_frequencies(rope, positions[-1] + 1)
+    angle = np.multiply.outer(np.array(positions, dtype=np.float64), frequency)
+    turned = np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1)
+    turned.flags.writeable = False
+    return turned, factor
 
 
 def apply_rope(b: Builder, x: Value, rope: Rope, *, id: str, name: str) -> Value:
