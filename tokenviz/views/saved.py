@@ -11,10 +11,7 @@ growth_spec(rows, now, context, theme) -> dict  the same as a chart
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
-
-import altair as alt
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from tokenviz.architecture import Architecture
 from tokenviz.graph import DecodeStep, StateKind
@@ -25,6 +22,11 @@ from tokenviz.views.format import exact, plural, si
 from tokenviz.views.palette import THEMES
 from tokenviz.views.pipeline_groups import groups
 from tokenviz.views.pipeline_text import appended_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# pandas and altair are imported where they are used: the drawing above this ledger is on the screen before they load.
 
 GROWS = (StateKind.GROWING, StateKind.WINDOW)
 HOW = {
@@ -86,8 +88,10 @@ def ledger_columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
-def ledger_frame(rows: Sequence[Row]) -> pd.DataFrame:
+def ledger_frame(rows: Sequence[Row]) -> "pd.DataFrame":
     """The ledger for people: SI units, and a last row that adds it up."""
+    import pandas as pd
+
     frame = pd.DataFrame(
         {
             "Block": [r.title for r in rows],
@@ -174,6 +178,8 @@ def growth_spec(
 @lru_cache(maxsize=4)
 def _template(theme: str, late: bool) -> dict[str, Any]:
     """The chart without its rows; labels stand at the left of their points where the context is `late`."""
+    import altair as alt
+
     colours = THEMES[theme]
     ink, dashes = [colours.lifetimes["state"].outline, colours.muted], [[1, 0], [5, 3]]
     names = [GROWING_NAME, FIXED_NAME]
