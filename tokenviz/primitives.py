@@ -6,16 +6,24 @@ the executor calls. A primitive that is not in the table is an error when a reci
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import erf
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from tokenviz.graph import Counts, Lifetime, OpClass, Role, Value
-from tokenviz.notation import GraphError
+from tokenviz.notation import GraphError, size
 
-Array = Any  # np.ndarray, a pair (the products of a contraction) or, for select, two arrays
+Array = Any
+"""An ndarray, or a pair of them: the factors of a contraction's products, or what a top-k chose and where."""
+
 Dims = tuple[str, ...]
+Lower = Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Callable[..., Array]]
+"""(dims of the operands, dims of the result, attributes) -> the function of the operands' arrays."""
+
+Classify = Callable[[Sequence[Value | float]], tuple[OpClass, str]]
+"""Operands -> the operation's class, and why it has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +41,8 @@ class Primitive:
 
     name: str
     counts: Callable[[Sizes], Counts]
-    classify: Callable[[Sequence[Value | float]], tuple[OpClass, str]]
-    lower: Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Callable[..., Array]]
+    classify: Classify
+    lower: Lower
 
 
 def primitive(name: str) -> Primitive:
@@ -62,7 +70,7 @@ def _multiplicative(operands: Sequence[Value | float]) -> tuple[OpClass, str]:
     return OpClass.DYNAMIC, "both operands were made for this token"
 
 
-def _always(op_class: OpClass, reason: str) -> Callable[[Sequence[Value | float]], tuple[OpClass, str]]:
+def _always(op_class: OpClass, reason: str) -> Classify:
     return lambda _operands: (op_class, reason)
 
 
@@ -88,7 +96,7 @@ def aligner(dims: Dims, result: Dims) -> Callable[[Array], Array] | None:
     return lambda a: a.transpose(order)[index]
 
 
-def _elementwise(ufunc: Callable[..., Array]) -> Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Any]:
+def _elementwise(ufunc: Callable[..., Array]) -> Lower:
     def lower(operands: Sequence[Dims], result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:
         align = [aligner(d, result) if d else None for d in operands]
         if not any(align):
@@ -105,7 +113,7 @@ def _identity(a: Array) -> Array:
     return a
 
 
-def _reduction(reduce: Callable[..., Array]) -> Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Any]:
+def _reduction(reduce: Callable[..., Array]) -> Lower:
     def lower(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
         axis = tuple(operands[0].index(d) for d in attrs["over"].split())
         return lambda a: reduce(a, axis=axis)
@@ -136,9 +144,9 @@ def contraction(a: Dims, b: Dims, out: Dims) -> Callable[[Array, Array], Array]:
             x, y = y, x
         x, y = x.transpose(perm_a), y.transpose(perm_b)
         lead, rows, cols = x.shape[:nb], x.shape[nb : nb + na], y.shape[nb : nb + nf]
-        depth = _prod(x.shape[nb + na :])
-        x = x.reshape((*lead, _prod(rows), depth))
-        y = y.reshape((*lead, _prod(cols), depth))
+        depth = size(x.shape[nb + na :])
+        x = x.reshape((*lead, size(rows), depth))
+        y = y.reshape((*lead, size(cols), depth))
         z = np.matmul(x, y.swapaxes(-1, -2))
         return z.reshape(lead + rows + cols).transpose(perm_out)
 
@@ -152,13 +160,6 @@ def _matrix_order(a: Dims, b: Dims, out: Dims) -> Dims:
         *(d for d in a if d not in b),
         *(d for d in b if d not in a),
     )
-
-
-def _prod(shape: Sequence[int]) -> int:
-    n = 1
-    for extent in shape:
-        n *= extent
-    return n
 
 
 def _lower_products(_operands: Sequence[Dims], _result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:
@@ -208,8 +209,8 @@ def _lower_append(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, A
 
 
 def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
-    t, s = result.index("T"), result.index(attrs.get("over", "S"))
-    window, chunk = attrs["window"], attrs.get("chunk")
+    t, s = result.index("T"), result.index(attrs["over"])
+    window, chunk = attrs["window"], attrs["chunk"]
 
     def run(scores: Array) -> Array:
         rows, cols = scores.shape[t], scores.shape[s]
@@ -248,20 +249,14 @@ def _keep(_operands: Sequence[Dims], _result: Dims, _attrs: Mapping[str, Any]) -
 
 
 def _mean(a: Array, axis: tuple[int, ...]) -> Array:
-    return np.add.reduce(a, axis=axis) / _prod([a.shape[i] for i in axis])
+    return np.add.reduce(a, axis=axis) / size([a.shape[i] for i in axis])
+
+
+_ERF = np.vectorize(erf, otypes=[np.float64])  # numpy has none of its own
 
 
 def _erf(a: Array) -> Array:
     return _ERF(a).astype(a.dtype, copy=False)
-
-
-def _erf_scalar(x: float) -> float:
-    from math import erf
-
-    return erf(x)
-
-
-_ERF = np.vectorize(_erf_scalar, otypes=[np.float64])
 
 
 def _relu(a: Array) -> Array:

@@ -23,7 +23,9 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
             looked_up = paired and len(sequence) == 1
             key = keys.get((section, looked_up))
             if key is None:
-                block = trace_section(section, scenario, architecture.d_model, looked_up, len(keys))
+                block = trace_section(
+                    section, scenario, d_model=architecture.d_model, looked_up=looked_up, number=len(keys)
+                )
                 key = keys[section, looked_up] = block.key
                 blocks[key] = block
             sequence.append(BlockRef(key, index, section.name))
@@ -32,8 +34,11 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
     return DecodeStep(blocks, tuple(sequence), scenario.positions, scenario.context)
 
 
-def trace_section(section: Section, scenario: Scenario, d_model: int, looked_up: bool, number: int) -> Block:
-    """One residual update. `looked_up` means that the normalised input came with the embedding row."""
+def trace_section(section: Section, scenario: Scenario, *, d_model: int, looked_up: bool, number: int) -> Block:
+    """One residual update, ``T D`` -> ``T D``; `number` tells apart the blocks of one kind.
+
+    `looked_up` means that the normalised input came with the embedding row, so that the norm is not computed.
+    """
     recipe = recipe_of(section.body)
     b = Builder({"T": scenario.positions, "D": d_model, **recipe.sizes(section.body, scenario)})
     x = hidden = b.input("residual", "T D", name="x", says="The residual stream.")

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
-Dims = tuple[str, ...]
-Lower = Callable[[Sequence[Dims], Dims, Mapping[str, Any]], Callable[..., Array]]
+from tokenviz.primitives import Array, Dims, Lower
 
 
 def _slice(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:

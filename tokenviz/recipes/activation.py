@@ -1,7 +1,9 @@
 """Nonlinear transfer functions, written out in the operations they are made of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import pi, sqrt
+from types import MappingProxyType
 
 from tokenviz.architecture import Activation, ClampedSwiGLU
 from tokenviz.builder import Builder
@@ -9,7 +11,10 @@ from tokenviz.graph import Value
 from tokenviz.notation import ConfigError
 
 Steps = Callable[[Builder, Value, str, str], Value]
-"""Function (builder, x, label of the last operation, name of the result) -> activation of x."""
+"""Function (builder, x, label of the last operation, name of the result) -> activation of x, the same dims.
+
+The label is for a last operation that multiplies x itself, as all smooth gates do; the others have none to rename.
+"""
 
 
 def sigmoid(b: Builder, x: Value, out: str = "") -> Value:
@@ -41,36 +46,45 @@ def gelu_sigmoid(b: Builder, x: Value, label: str = "multiply", out: str = "") -
     return b.multiply(sigmoid(b, b.multiply(x, 1.702, "× 1.702")), x, label, out)
 
 
-def relu(b: Builder, x: Value, label: str = "relu", out: str = "") -> Value:
+def relu(b: Builder, x: Value, _label: str = "relu", out: str = "") -> Value:
     """max(x, 0): one operation."""
     return b.unary("relu", x, "relu", out)
 
 
-def relu_squared(b: Builder, x: Value, label: str = "square", out: str = "") -> Value:
+def relu_squared(b: Builder, x: Value, _label: str = "square", out: str = "") -> Value:
     """max(x, 0)²: two operations."""
     r = b.unary("relu", x, "relu")
     return b.multiply(r, r, "square", out)
 
 
-ACTIVATIONS: dict[str, Steps] = {
-    "silu": silu,
-    "swish": silu,
-    "gelu": gelu_erf,
-    "gelu_new": gelu_tanh,
-    "gelu_fast": gelu_tanh,
-    "gelu_pytorch_tanh": gelu_tanh,
-    "quick_gelu": gelu_sigmoid,
-    "relu": relu,
-    "relu2": relu_squared,
-}
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An activation: what people call it, and its steps."""
 
-TITLES = {"silu": "SiLU", "swish": "SiLU", "relu": "ReLU", "relu2": "ReLU²", "quick_gelu": "GELU (sigmoid form)",
-          "gelu": "GELU", "gelu_new": "GELU (tanh form)", "gelu_fast": "GELU (tanh form)",
-          "gelu_pytorch_tanh": "GELU (tanh form)"}  # fmt: skip
+    title: str
+    steps: Steps
 
 
-def activation(name: str) -> Steps:
-    """The steps of an activation by its published name; `ConfigError` when there is no recipe."""
+SILU = Function("SiLU", silu)
+GELU_TANH = Function("GELU (tanh form)", gelu_tanh)
+ACTIVATIONS: Mapping[str, Function] = MappingProxyType(
+    {
+        "silu": SILU,
+        "swish": SILU,
+        "gelu": Function("GELU", gelu_erf),
+        "gelu_new": GELU_TANH,
+        "gelu_fast": GELU_TANH,
+        "gelu_pytorch_tanh": GELU_TANH,
+        "quick_gelu": Function("GELU (sigmoid form)", gelu_sigmoid),
+        "relu": Function("ReLU", relu),
+        "relu2": Function("ReLU²", relu_squared),
+    }
+)
+"""Published name -> activation."""
+
+
+def activation(name: str) -> Function:
+    """The activation of this published name; `ConfigError` when there is no recipe for it."""
     if name not in ACTIVATIONS:
         raise ConfigError(f"activation {name!r} has no recipe; known: {', '.join(sorted(ACTIVATIONS))}")
     return ACTIVATIONS[name]
@@ -80,16 +94,16 @@ def gated_unit(b: Builder, gate: Value, up: Value, spec: Activation, *, id: str)
     """activation(gate) · up, element by element (SwiGLU when the activation is SiLU). Shazeer 2020."""
     if isinstance(spec, ClampedSwiGLU):
         return clamped_unit(b, gate, up, spec, id=id)
-    steps = activation(spec)
-    swiglu = steps is silu
+    function = activation(spec)
+    swiglu = function is SILU
     with b.transform(
         id,
         "gated unit",
-        "SwiGLU" if swiglu else f"{TITLES[spec]} gate",
-        equation=r"h = \frac{g}{1 + e^{-g}} \odot u" if swiglu else rf"h = \text{{{TITLES[spec]}}}(g) \odot u",
+        "SwiGLU" if swiglu else f"{function.title} gate",
+        equation=r"h = \frac{g}{1 + e^{-g}} \odot u" if swiglu else rf"h = \text{{{function.title}}}(g) \odot u",
         says="Lets each coordinate of the up projection through by how strongly its gate asks for it.",
     ):
-        return b.multiply(steps(b, gate, "× gate", ""), up, "× up", "h")
+        return b.multiply(function.steps(b, gate, "× gate", ""), up, "× up", "h")
 
 
 def clamped_unit(b: Builder, gate: Value, up: Value, spec: ClampedSwiGLU, *, id: str) -> Value:
@@ -114,11 +128,12 @@ def plain_unit(b: Builder, up: Value, spec: Activation, *, id: str) -> Value:
     """activation(up), element by element."""
     if isinstance(spec, ClampedSwiGLU):
         raise ConfigError("a clamped SwiGLU needs a gate projection; this feed-forward has none")
+    function = activation(spec)
     with b.transform(
         id,
         "activation",
-        TITLES.get(spec, spec),
-        equation=rf"h = \text{{{TITLES.get(spec, spec)}}}(u)",
+        function.title,
+        equation=rf"h = \text{{{function.title}}}(u)",
         says="Bends each coordinate by itself; without it two projections would be one.",
     ):
-        return activation(spec)(b, up, "multiply", "h")
+        return function.steps(b, up, "multiply", "h")

@@ -150,17 +150,20 @@ def output(architecture: Architecture, scenario: Scenario) -> Block:
     if scenario.output == "softmax":
         outputs["probabilities"] = softmax(b, logits, "V", id="softmax", title="Softmax", out="p")
     else:
-        with b.transform(
-            "argmax",
-            "argmax",
-            "Greedy choice",
-            equation=r"\text{id} = \arg\max_i \text{logits}_i",
-            says="Takes the token with the highest score.",
-        ):
-            outputs["token"] = b.op(
-                "argmax", logits, dims=("T",), label="argmax", out="id", dtype="index", attrs={"over": "V"}
-            )
+        outputs["token"] = best(b, logits)
     return b.build(
         key=f"output.{scenario.output}", kind="output", title="Output scores", spec=architecture.final_norm,
         says="From the residual stream to the next token.", outputs=outputs,
     )  # fmt: skip
+
+
+def best(b: Builder, logits: Value) -> Value:
+    """The id of the highest score. T V -> T."""
+    with b.transform(
+        "argmax",
+        "argmax",
+        "Greedy choice",
+        equation=r"\text{id} = \arg\max_i \text{logits}_i",
+        says="Takes the token with the highest score.",
+    ):
+        return b.op("argmax", logits, dims=("T",), label="argmax", out="id", dtype="index", attrs={"over": "V"})

@@ -6,6 +6,7 @@ from tokenviz.graph import Value
 from tokenviz.recipes.linear import projection
 from tokenviz.recipes.norm import normalise
 from tokenviz.recipes.rope import turn
+from tokenviz.recipes.scores import mask
 from tokenviz.scenario import Scenario
 
 
@@ -25,7 +26,7 @@ def select(b: Builder, x: Value, query: Value, spec: Indexer, scenario: Scenario
     q, k = turn_front(b, q, spec, "q"), turn_front(b, k, spec, "k")
     scores = compare(b, q, cached(b, k), w, spec)
     if scenario.positions > 1 or scenario.always_mask:
-        scores = hide_later(b, scores)
+        scores = mask(b, scores, None, over="seen", says="Hides later positions, so that none of them is chosen.")
     with b.transform(
         "select",
         "position top-k",
@@ -70,17 +71,3 @@ def cached(b: Builder, k: Value) -> Value:
     ):
         b.store(past, k, "cached", name="indexer keys", label="store", window=None, says="Grows by one entry a token.")
     return b.concat((past, k), "seen index", "seen", "indexer keys, all")
-
-
-def hide_later(b: Builder, scores: Value) -> Value:
-    """Hide positions that come after each query."""
-    with b.transform(
-        "mask",
-        "causal mask",
-        "Causal mask",
-        equation=r"s_j \leftarrow -\infty \text{ for } j > i",
-        says="Hides later positions, so that none of them is chosen.",
-    ):
-        return b.op(
-            "causal_mask", scores, dims=scores.dims, label="hide later", out="s", attrs={"window": None, "over": "seen"}
-        )

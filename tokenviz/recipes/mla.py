@@ -13,7 +13,7 @@ from tokenviz.recipes import indexer
 from tokenviz.recipes.linear import project_with, projection
 from tokenviz.recipes.norm import normalise
 from tokenviz.recipes.rope import turn
-from tokenviz.recipes.scores import mask, softmax
+from tokenviz.recipes.scores import LATER, mask, softmax
 from tokenviz.scenario import Scenario
 
 
@@ -170,6 +170,6 @@ def hide_unready(b: Builder, scores: Value, picked: Value) -> Value:
         "causal mask",
         "Causal mask",
         equation=r"s_j \leftarrow -\infty \text{ for } j > i",
-        says="Hides later positions, so that a token depends only on itself and what came before.",
+        says=LATER,
     ):
         return b.op("hide", scores, picked, dims=scores.dims, label="hide later", out="s")

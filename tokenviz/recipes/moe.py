@@ -11,7 +11,6 @@ from tokenviz.recipes.linear import project_with, projection
 from tokenviz.recipes.norm import normalise
 from tokenviz.scenario import Scenario
 
-ROUTED_TITLES = {"gate": "Routed gate", "up": "Routed up", "down": "Routed down"}
 Shared = tuple[Value | None, Value, Value | None]
 """What the shared expert computes from x at once: gate, up, and the score of its own gate."""
 
@@ -74,30 +73,30 @@ def experts(b: Builder, x: Value, weights: Value, chosen: Value, spec: MoE) -> V
         ):
             x = b.op("multiply", x, weights, dims=("T", "X", width), label="× routing weights", out="x_e")
         letters = f"T X {width}"
-    up_rows, up_equation = f"E F {width}", f"T X F {width}, {letters} -> T X F"
-    gate = routed(b, x, chosen, "gate", up_rows, up_equation, "g", spec.bias) if spec.gated else None
-    up = routed(b, x, chosen, "up", up_rows, up_equation, "u", spec.bias)
+    equation = f"T X F {width}, {letters} -> T X F"
+    gate = routed(b, x, chosen, id="gate", equation=equation, out="g", bias=spec.bias) if spec.gated else None
+    up = routed(b, x, chosen, id="up", equation=equation, out="u", bias=spec.bias)
     if gate is None:
         hidden = plain_unit(b, up, spec.activation, id="act")
     else:
         hidden = gated_unit(b, gate, up, spec.activation, id="act")
     equation = f"T X {width} F, T X F -> T X {width}"
-    return routed(b, hidden, chosen, "down", f"E {width} F", equation, "y", spec.bias)
+    return routed(b, hidden, chosen, id="down", equation=equation, out="y", bias=spec.bias)
 
 
-def routed(b: Builder, x: Value, chosen: Value, id: str, letters: str, equation: str, out: str, bias: bool) -> Value:
-    """One projection of the chosen experts, side by side."""
+def routed(b: Builder, x: Value, chosen: Value, *, id: str, equation: str, out: str, bias: bool) -> Value:
+    """One projection of the chosen experts, side by side; the equation's first operand is ``T X`` and a matrix."""
+    rows, columns = equation.split(",")[0].split()[2:]
+    letters = f"E {rows} {columns}"
     table = b.weight(
         f"{id}.weight", letters, name=f"W_{out}", says="One matrix for each expert; only the chosen are read."
     )
     shift = None
     if bias:
-        rows = b.weight(
-            f"{id}.bias", " ".join(letters.split()[:2]), name=f"b_{out}", says="One vector for each expert."
-        )
-        shift = b.gather(rows, chosen, "E")
+        vectors = b.weight(f"{id}.bias", f"E {rows}", name=f"b_{out}", says="One vector for each expert.")
+        shift = b.gather(vectors, chosen, "E")
     return project_with(
-        b, x, b.gather(table, chosen, "E"), id=id, equation=equation, title=ROUTED_TITLES[id], out=out, shift=shift,
+        b, x, b.gather(table, chosen, "E"), id=id, equation=equation, title=f"Routed {id}", out=out, shift=shift,
         says="The same projection in each chosen expert; experts do not wait for each other.",
     )  # fmt: skip
 

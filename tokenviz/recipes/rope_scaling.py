@@ -6,6 +6,7 @@ They change the coefficients that a position selects, never which operations run
 
 from collections.abc import Callable, Mapping
 from math import ceil, floor, log, pi, sqrt
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -121,16 +122,15 @@ def _longrope(frequency: Any, scaling: Scaling, _rope: Rope, length: int) -> Sca
 
 
 Rule = Callable[[Any, Scaling, Rope, int], Scaled]
-SCALINGS: Mapping[str, tuple[Rule, tuple[str, ...]]] = {
-    "default": (_default, ()),
-    "linear": (_linear, ("factor",)),
-    "proportional": (_proportional, ()),
-    "dynamic": (_dynamic, ("factor", "max_position_embeddings")),
-    "llama3": (
-        _llama3,
-        ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
-    ),
-    "yarn": (_yarn, ("factor", "original_max_position_embeddings")),
-    "longrope": (_longrope, ("short_factor", "long_factor", "original_max_position_embeddings")),
-}
+SCALINGS: Mapping[str, tuple[Rule, tuple[str, ...]]] = MappingProxyType(
+    {
+        "default": (_default, ()),
+        "linear": (_linear, ("factor",)),
+        "proportional": (_proportional, ()),
+        "dynamic": (_dynamic, ("factor", "max_position_embeddings")),
+        "llama3": (_llama3, ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")),
+        "yarn": (_yarn, ("factor", "original_max_position_embeddings")),
+        "longrope": (_longrope, ("short_factor", "long_factor", "original_max_position_embeddings")),
+    }
+)
 """Kind -> its rule, and the keys without which it cannot be computed."""

@@ -42,14 +42,19 @@ def attend(b: Builder, q: Value, keys: Value, values: Value, spec: GQA, scenario
         return b.contract(equation, weights, values, labels=("products", "sum"), out="o")
 
 
-def mask(b: Builder, scores: Value, window: int | None, *, chunk: int | None = None, over: str = "S") -> Value:
+LATER = "Hides later positions, so that a token depends only on itself and what came before."
+
+
+def mask(
+    b: Builder, scores: Value, window: int | None, *, chunk: int | None = None, over: str = "S", says: str = LATER
+) -> Value:
     """Hide positions along `over` that come after each query, and those that left its window or chunk."""
     with b.transform(
         "mask",
         "causal mask",
         "Causal mask",
         equation=r"s_j \leftarrow -\infty \text{ for } j > i",
-        says="Hides later positions, so that a token depends only on itself and what came before.",
+        says=says,
     ):
         attrs = {"window": window, "chunk": chunk, "over": over}
         return b.op("causal_mask", scores, dims=scores.dims, label="hide later", out="s", attrs=attrs)
