@@ -8,12 +8,10 @@ from hypothesis import given, settings
 from tests.strategies import models
 from tests.test_schedule import tail_block
 from tokenviz.catalog import Model, load_model
-from tokenviz.graph import BlockRef, DecodeStep, OpClass
-from tokenviz.ledger import classes
+from tokenviz.graph import BlockRef, DecodeStep
 from tokenviz.schedule import expand, profile, summarise
 from tokenviz.timeline import (
     block_at,
-    class_profile,
     critical_path,
     critical_shares,
     lanes,
@@ -45,16 +43,13 @@ def test_what_runs_at_each_timestep_is_what_the_expansion_says(step: DecodeStep)
 
 @settings(max_examples=30, deadline=None)
 @given(models())
-def test_runs_and_widths_and_classes_are_the_profile(model: Model) -> None:
+def test_runs_and_widths_are_the_profile(model: Model) -> None:
     step = trace(model.architecture, model.scenario(context=4))
     running_at = profile(step)
     decoded = [r.width for r in runs(step) for _ in range(r.start, r.end)]
     assert decoded == running_at.tolist()
     assert widths(step) == dict(sorted(Counter(decoded).items()))
     assert sum(w * n for w, n in widths(step).items()) == summarise(step).operations
-    by_class = class_profile(step)
-    assert (sum(by_class[c] for c in OpClass) == running_at).all()
-    assert {c: int(by_class[c].sum()) for c in OpClass} == classes(step)
 
 
 def test_widths_of_overlapping_blocks() -> None:

@@ -17,8 +17,6 @@ from tokenviz.graph import DecodeStep
 from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 
-RESOURCES = ("bandwidth", "compute", "chain")
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

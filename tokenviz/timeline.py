@@ -12,9 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tokenviz.graph import Block, BlockRef, DecodeStep, Op, OpClass
+from tokenviz.graph import Block, BlockRef, DecodeStep, Op
 from tokenviz.schedule import Placed, block_starts, profile, schedule_block
 
 
@@ -119,16 +118,6 @@ def widths(step: DecodeStep) -> Mapping[int, int]:
         values, counts = np.unique(profile(step), return_counts=True)
         total = {int(w): int(n) for w, n in zip(values, counts, strict=True)}
     return MappingProxyType(dict(sorted(total.items())))
-
-
-def class_profile(step: DecodeStep) -> Mapping[OpClass, NDArray[np.int64]]:
-    """Operations of each class at each timestep; the classes add up to the profile."""
-    length = len(profile(step))
-    total = {c: np.zeros(length, dtype=np.int64) for c in OpClass}
-    for ref, start in zip(step.sequence, _starts(step), strict=True):
-        for laned in lanes(step.blocks[ref.block]):
-            total[laned.op.op_class][start + laned.t] += 1
-    return MappingProxyType(total)
 
 
 def slack(step: DecodeStep) -> tuple[Slack, ...]:
