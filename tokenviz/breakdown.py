@@ -127,7 +127,7 @@ def _block_columns(block: Block) -> dict[str, Array]:
     for i, laned in enumerate(lanes(block)):
         op, transform = laned.op, block.transform_by_id[laned.transform]
         put("position", i)
-        put("block", block.title)
+        put("block", block.label)
         put("transform", transform.title)
         put("operation", op.label)
         put("class", op.op_class.value)

@@ -82,7 +82,7 @@ class Value:
     shape: tuple[int, ...]
     lifetime: Lifetime
     role: Role
-    dtype: str  # which precision applies: "weight", "activation", "kv", "recurrent", "conv", "index"
+    dtype: str  # which precision applies: "weight", "activation", "kv", "recurrent", "conv", "coefficient", "index"
     roots: tuple[str, ...]
     scope: str = ""  # weights only: "" when each layer has its own, else the name shared by all readers
     says: str = ""  # one plain sentence, for people
@@ -217,6 +217,12 @@ class Block:
     def buffers(self) -> tuple[Value, ...]:
         """What is stored beside the parameters, such as a router's correction bias, in the order of first mention."""
         return tuple(v for v in self.values.values() if v.role is Role.BUFFER)
+
+    @cached_property
+    def label(self) -> str:
+        """The title; caches with a window tell a block apart from its kin without one."""
+        windows = sorted({s.window for s in self.states if s.window is not None})
+        return self.title + "".join(f", window {w:,}" for w in windows)
 
     def roots_of(self, op: Op) -> tuple[str, ...]:
         """Ids of the root values that an operation reads, each once, in operand order."""

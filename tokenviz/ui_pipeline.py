@@ -104,7 +104,7 @@ def _one_kind(step: DecodeStep) -> str | None:
     """The block to draw alone, for models with more kinds of blocks than fit on one sheet."""
     if pipeline.kinds_of(step) <= pipeline.MOST_KINDS:
         return None
-    names = {g.key: f"{g.block.title}, ×{g.count}" for g in groups(step)}
+    names = {g.key: f"{g.block.label}, ×{g.count}" for g in groups(step)}
     return st.selectbox(
         "This model has many kinds of blocks. Draw", list(names), index=1, format_func=lambda k: ui.plain(names[k]),
         key="kind",
@@ -133,7 +133,7 @@ def _place(step: DecodeStep, key: str) -> int:
 
 def _label(choice: ui.Choice, step: DecodeStep) -> str:
     """What the picture is, for a screen reader."""
-    kinds = ", ".join(f"{g.block.title} {g.count} times" for g in groups(step))
+    kinds = ", ".join(f"{g.block.label} {g.count} times" for g in groups(step))
     return (
         f"One decode step of {choice.model.name} as a graph: {kinds}. Arrow keys move along it, Enter selects, Escape "
         "clears; the list above the picture holds the same elements."

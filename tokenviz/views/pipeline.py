@@ -128,7 +128,7 @@ def entries(step: DecodeStep) -> tuple[Entry, ...]:
     """Everything that is drawn: transforms, each followed by its operations, then data; block by block."""
     found: list[Entry] = []
     for group in groups(step):
-        block, where = group.block, group.block.title
+        block, where = group.block, group.block.label
         for t in block.transforms:
             found.append(
                 _entry(box_id(block.key, t.id), t.title, "transform", where, t.kind, _plain(t.equation), t.says)

@@ -84,7 +84,7 @@ class _View:
     @property
     def where(self) -> str:
         """The block's title, and how often it runs."""
-        return self.block.title + (f", ×{self.group.count}" if self.group.count > 1 else "")
+        return self.block.label + (f", ×{self.group.count}" if self.group.count > 1 else "")
 
     def link(self, root: str, reader: str = "") -> Link:
         """To the bubble or the maker of a value."""
@@ -127,7 +127,7 @@ class _View:
                 f"In layer {layers[0]} the norm's {saved} operations are not computed: their result is looked up.",
             )
         links = (("Transforms", self.transforms(t.id for t in block.transforms)),)
-        return Card(panel_id(block.key), block.title, "block", self.where, block.says, "", tuple(facts), links, notes)
+        return Card(panel_id(block.key), block.label, "block", self.where, block.says, "", tuple(facts), links, notes)
 
     # ---------------------------------------------------------------- a transform
 

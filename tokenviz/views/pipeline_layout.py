@@ -116,11 +116,11 @@ def _block(sheet: _Sheet, step: DecodeStep, group: Group, scenario: Scenario, op
 def titles(step: DecodeStep, group: Group) -> tuple[str, str, str]:
     """Heading, subheading and short name of a block: what it is, how often it runs, how long it takes."""
     block = group.block
-    heading = block.title + (f" ×{group.count}" if group.count > 1 else "")
+    heading = block.label + (f" ×{group.count}" if group.count > 1 else "")
     parts = [plural(len(block.ops), "operation"), f"{schedule_block(block).depth} in a row"]
     if group.looked_up is not None:
         parts.append("in layer 0 the norm is looked up, not computed")
-    return heading, " · ".join(parts), block.title
+    return heading, " · ".join(parts), block.label
 
 
 def _join(sheet: _Sheet, placed: Placed, top: float) -> Bubble | Box:
@@ -155,7 +155,7 @@ def _down(source: Bubble | Box, target: Bubble | Box, spine: float) -> Edge:
 
 def _stub(sheet: _Sheet, group: Group, kind: int) -> Box:
     """A block that is drawn further up, as one box on the residual stream."""
-    box = make_box(stub_id(group.key, kind), f"{group.block.title}, as drawn above", (), 0, 0)
+    box = make_box(stub_id(group.key, kind), f"{group.block.label}, as drawn above", (), 0, 0)
     box = box.moved(sheet.spine - 46, sheet.y)
     if sheet.end is not None:
         sheet.edges.append(

@@ -33,4 +33,4 @@ def _fill(kind: int) -> str:
 
 
 def _sections(step: DecodeStep, kind: int) -> str:
-    return " + ".join(drawn_as(step)[key].block.title for key in layer_kinds(step)[kind].sections)
+    return " + ".join(drawn_as(step)[key].block.label for key in layer_kinds(step)[kind].sections)

@@ -64,7 +64,7 @@ def kept_rows(step: DecodeStep, scenario: Scenario) -> tuple[Row, ...]:
     """Everything that one sequence keeps, kind of block by kind of block, in drawing order."""
     return tuple(
         Row(
-            group.key, group.block.title, state.name, state.kind,
+            group.key, group.block.label, state.name, state.kind,
             dtype_of(group.block.values[state.read], scenario),
             value_bytes(group.block.values[state.read], scenario), group.count,
             appended_bytes(group.block, state, scenario) // step.positions if state.kind in GROWS else 0,

@@ -66,7 +66,7 @@ def _block_rows(step: DecodeStep, starts: list[int]) -> pd.DataFrame:
         "t": starts,
         "end": [t + schedule_block(b).depth for t, b in zip(starts, blocks, strict=True)],
         "kind": [b.kind for b in blocks],
-        "block": [b.title for b in blocks],
+        "block": [b.label for b in blocks],
         "layer": ["" if ref.layer is None else str(ref.layer) for ref in step.sequence],
     })  # fmt: skip
 
@@ -224,7 +224,7 @@ def running_table(found: tuple[Placed, ...]) -> pd.DataFrame:
     return pd.DataFrame({
         "operation": [p.op.label for p in found],
         "transform": [p.transform.title for p in found],
-        "block": [p.block.title for p in found],
+        "block": [p.block.label for p in found],
         "place": [p.ref.name for p in found],
         "class": [p.op.op_class.value for p in found],
     })  # fmt: skip
