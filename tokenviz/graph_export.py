@@ -1,9 +1,4 @@
-"""The traced graph as files for other programs: JSON with a versioned schema, and GraphML.
-
-to_json(step, name) -> str
-to_graphml(step, name) -> str
-SCHEMA: the JSON Schema of the former
-"""
+"""The traced graph as files for other programs: JSON with a versioned schema, and GraphML."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,11 +11,10 @@ from tokenviz.schedule import schedule_block
 
 FORMAT, VERSION = "tokenviz.graph", 1
 
-_TEXT, _COUNT, _TEXTS = (
-    {"type": "string"},
-    {"type": "integer", "minimum": 0},
-    {"type": "array", "items": {"type": "string"}},
-)
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_COUNT = {"type": "integer", "minimum": 0}
+_COUNT_OR_NULL = {"type": ["integer", "null"], "minimum": 0}
 
 
 def _object(**fields: Any) -> dict[str, Any]:
@@ -39,14 +33,17 @@ _VALUE = _object(
     id=_TEXT, name=_TEXT, dims=_TEXTS, shape=_list(_COUNT), lifetime=_TEXT, role=_TEXT, dtype=_TEXT, roots=_TEXTS,
 )  # fmt: skip
 _TRANSFORM = _object(
-    id=_TEXT, title=_TEXT, equation=_TEXT, start=_COUNT, end=_COUNT, slack=_COUNT, waits_for=_TEXTS, ops=_list(_OP),
+    id=_TEXT, kind=_TEXT, title=_TEXT, equation=_TEXT, says=_TEXT, start=_COUNT, end=_COUNT, slack=_COUNT,
+    waits_for=_TEXTS, ops=_list(_OP),
 )  # fmt: skip
 _BLOCK = _object(
     key=_TEXT, kind=_TEXT, title=_TEXT, count=_COUNT, depth=_COUNT,
     inputs={"type": "object"}, outputs={"type": "object"},
     values=_list(_VALUE), transforms=_list(_TRANSFORM),
     wires=_list(_object(id=_TEXT, kind=_TEXT, operands=_TEXTS, result=_TEXT)),
-    states=_list(_object(id=_TEXT, name=_TEXT, kind=_TEXT, read=_TEXT, written=_TEXT, appended=_COUNT)),
+    states=_list(
+        _object(id=_TEXT, name=_TEXT, kind=_TEXT, read=_TEXT, written=_TEXT, appended=_COUNT, window=_COUNT_OR_NULL)
+    ),
 )  # fmt: skip
 SCHEMA: Mapping[str, Any] = MappingProxyType(
     {
@@ -60,7 +57,7 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
             context=_COUNT,
             positions=_COUNT,
             blocks=_list(_BLOCK),
-            sequence=_list(_object(block=_TEXT, layer={"type": ["integer", "null"]}, section=_TEXT)),
+            sequence=_list(_object(block=_TEXT, layer=_COUNT_OR_NULL, section=_TEXT)),
         ),
     }
 )
@@ -134,7 +131,7 @@ def to_graphml(step: DecodeStep, name: str) -> str:
 
     Node ids are ``block/op:id`` and ``block/value:id``; ``count`` says how often a token runs the node's block.
     """
-    import networkx as nx
+    import networkx as nx  # only here: it takes longer to load than the rest of the library
 
     graph = nx.DiGraph(model=name, context=step.context, format=FORMAT, version=VERSION)
     for block, count in step.folded():

@@ -18,11 +18,11 @@ one, then the output, and the whole token. ``a+b`` joins two chains:
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tokenviz.graph import Block, DecodeStep, Lifetime, OpClass, Role, Value
+from tokenviz.graph import Block, DecodeStep, OpClass
 from tokenviz.handoffs_block import Arrow, Key, added, block_arrows, cache_writes, joined, key_of, stages_of
 from tokenviz.notation import DTYPE_BITS, ScenarioError
 from tokenviz.scenario import Scenario
-from tokenviz.traffic import dtype_of
+from tokenviz.traffic import precision_of
 
 GROUPINGS = ("stages", "types")
 TOKEN = "token"
@@ -258,12 +258,8 @@ def _with_totals(nodes: Iterable[Stage], arrows: Sequence[Arrow]) -> tuple[Stage
 
 def arrow_bytes(arrow: Arrow, scenario: Scenario) -> int:
     """Bytes that an arrow hands on at the scenario's precisions, rounded up."""
-    bits = sum(values * DTYPE_BITS[_precision(dtype, scenario)] for dtype, values in arrow.dtypes.items())
+    bits = sum(values * DTYPE_BITS[precision_of(dtype, scenario)] for dtype, values in arrow.dtypes.items())
     return -(-bits // 8)
-
-
-def _precision(dtype: str, scenario: Scenario) -> str:
-    return dtype_of(Value("", "", (), (), Lifetime.EPHEMERAL, Role.ACTIVATION, dtype, ()), scenario)
 
 
 def in_bytes(graph: HandoffGraph, scenario: Scenario) -> HandoffGraph:

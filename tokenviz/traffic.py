@@ -13,10 +13,24 @@ from tokenviz.scenario import Scenario
 from tokenviz.storage import weight_bytes
 from tokenviz.weights import Parameters, parameters, weight_reads
 
-__all__ = ["Kept", "Parameters", "Traffic", "dtype_of", "kept", "parameters", "state_traffic", "traffic", "value_bytes",
-           "weight_bytes", "weight_reads"]  # fmt: skip
+__all__ = [
+    "Kept",
+    "Parameters",
+    "Traffic",
+    "dtype_of",
+    "kept",
+    "one_state",
+    "parameters",
+    "precision_of",
+    "state_traffic",
+    "traffic",
+    "value_bytes",
+    "weight_bytes",
+    "weight_reads",
+]
 
 RECURRENT_DTYPE = "fp32"
+"""Recurrent state accumulates over the whole context, so every implementation keeps it in single precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +70,17 @@ class Kept:
     convolution: int
 
 
+def precision_of(dtype: str, scenario: Scenario) -> str:
+    """The precision that a scenario gives to values whose `dtype` says which one applies."""
+    return {
+        "weight": scenario.weights, "activation": scenario.activations, "kv": scenario.kv,
+        "recurrent": RECURRENT_DTYPE, "conv": scenario.activations, "coefficient": "fp32", "index": "fp32",
+    }[dtype]  # fmt: skip
+
+
 def dtype_of(value: Value, scenario: Scenario) -> str:
     """Precision of a value in a scenario."""
-    return {
-        "weight": scenario.weights, "kv": scenario.kv, "recurrent": RECURRENT_DTYPE,
-        "coefficient": "fp32", "index": "fp32",
-    }.get(value.dtype, scenario.activations)  # fmt: skip
+    return precision_of(value.dtype, scenario)
 
 
 def value_bytes(value: Value, scenario: Scenario) -> int:
