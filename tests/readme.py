@@ -15,8 +15,10 @@ README = ROOT / "README.md"
 
 def model_table() -> str:
     """One row for each bundled config: operations and depth at the default scenario, parameters, growth of state."""
+    columns = ("model", "family", "operations", "critical path", "parameters, total", "read per token",
+               "K/V per position", "fixed state")  # fmt: skip
     rows = [
-        "| model | family | operations | critical path | parameters, total | read per token | K/V per position | fixed state |",
+        f"| {' | '.join(columns)} |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     refused = []
@@ -30,11 +32,9 @@ def model_table() -> str:
         growth = f"{a.kept.kv_per_position:,} B"
         if a.kept.window_per_position:
             growth += f" + {a.kept.window_per_position:,} B in windows"
-        rows.append(
-            f"| `{name}` | {TITLES[model.architecture.family]} | {a.summary.operations:,} | {a.summary.critical_path:,} "
-            f"| {a.parameters.total:,} | {a.parameters.active:,} | {growth} "
-            f"| {a.kept.recurrent + a.kept.convolution:,} B |"
-        )
+        counts = (a.summary.operations, a.summary.critical_path, a.parameters.total, a.parameters.active)
+        cells = [f"`{name}`", TITLES[model.architecture.family], *(f"{n:,}" for n in counts), growth]
+        rows.append(f"| {' | '.join(cells)} | {a.kept.recurrent + a.kept.convolution:,} B |")
     known = ", ".join(f"`{n}`" for n in sorted(TITLES))
     return "\n".join([*rows, "", *refused, "", f"Known `model_type`s: {known}."])
 

@@ -13,6 +13,7 @@ residual input is ready. Equal blocks are laid out once, whatever the number of 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,34 +157,32 @@ def fused_units(block: Block) -> tuple[Unit, ...]:
     return tuple(units)
 
 
-CONVENTIONS: Mapping[str, Convention] = {
-    c.name: c
-    for c in (
-        Convention(
-            "drawn", "as drawn", "operation",
-            "Every operation of the drawing takes one unit of time. A transform starts when all transforms that feed "
-            "it have finished; its own operations run one after the other.",
-            drawn_units,
-        ),
-        Convention(
-            "dataflow", "dataflow", "operation",
-            "The same operations, but each one starts as soon as its own operands exist, inside a transform too.",
-            _operand_units(_one),
-        ),
-        Convention(
-            "scalar", "scalar depth", "scalar operation",
-            "Every scalar multiply, add, compare and function is counted. Products run all at once, a sum of n values "
-            "is a balanced tree of ceil(log2 n) levels, moving data is free: no hardware has a shorter chain.",
-            _operand_units(scalar_levels),
-        ),
-        Convention(
-            "fused", "fused", "kernel",
-            "One unit for each kernel that common fused implementations launch, as listed; a kernel waits for those "
-            "whose results it reads.",
-            fused_units,
-        ),
-    )
-}  # fmt: skip
+_ALL = (
+    Convention(
+        "drawn", "as drawn", "operation",
+        "Every operation of the drawing takes one unit of time. A transform starts when all transforms that feed "
+        "it have finished; its own operations run one after the other.",
+        drawn_units,
+    ),
+    Convention(
+        "dataflow", "dataflow", "operation",
+        "The same operations, but each one starts as soon as its own operands exist, inside a transform too.",
+        _operand_units(_one),
+    ),
+    Convention(
+        "scalar", "scalar depth", "scalar operation",
+        "Every scalar multiply, add, compare and function is counted. Products run all at once, a sum of n values "
+        "is a balanced tree of ceil(log2 n) levels, moving data is free: no hardware has a shorter chain.",
+        _operand_units(scalar_levels),
+    ),
+    Convention(
+        "fused", "fused", "kernel",
+        "One unit for each kernel that common fused implementations launch, as listed; a kernel waits for those "
+        "whose results it reads.",
+        fused_units,
+    ),
+)  # fmt: skip
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType({c.name: c for c in _ALL})
 
 FUSION_LIST = tuple((kernel.name, kernel.says) for kernel in KERNELS)
 """What `fused` merges, in words: (kernel, what is inside). Every transform not named is one kernel."""

@@ -27,6 +27,8 @@ POLISHED = 3
 """How many of the annealed boards are carried to a local optimum."""
 
 COSTLIEST = 10
+"""How many arrows a placement lists with their part of W."""
+
 STEP = 1024
 """Clearances are rounded up to 1/1024 unit, so that multiples of them are exact in float64."""
 
@@ -90,14 +92,9 @@ def place(problem: PlacementProblem, seed: int = 0) -> Placement:
     sites = make_sites(len(order), spot, problem.distance)
     if not order:
         return Placement(
-            positions=(),
-            start_positions=(),
-            objective=0.0,
-            start_objective=0.0,
-            lower_bound=0.0,
-            clearance=spot,
+            positions=(), start_positions=(), objective=0.0, start_objective=0.0, lower_bound=0.0, clearance=spot,
             costliest=(),
-        )
+        )  # fmt: skip
     start, site = _on_grid(flow, sites, np.random.default_rng(seed))
     both, points = flow + flow.T, sites.points[site]
     if problem.sites == "free":

@@ -13,6 +13,7 @@ from tokenviz.placement_sites import Array, Index, Sites, snap
 from tokenviz.placement_start import START_POWER
 
 MAJORISATIONS = 150
+"""Enough for the energy to change by less than a drawing shows."""
 
 
 def snapped_layouts(flow: Array, sites: Sites, seed: int) -> dict[str, list[Index]]:

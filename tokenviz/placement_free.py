@@ -11,6 +11,8 @@ from tokenviz.placement_sites import Array, lengths
 
 STEP = 2048
 ROUNDS, PASSES = 2, 4
+"""Rounds of moving and changing places; passes over all nodes in each, fewer when one moves nothing."""
+
 NEIGHBOURS = 5
 """Candidates are built from a node's heaviest neighbours and as many nearest nodes."""
 

@@ -37,6 +37,7 @@ REFRESH = 20
 """Sweeps between two full computations of `reach`. Rounding gathers meanwhile, some 1e-14 of the heaviest cost."""
 
 NOISE_POOL = 1 << 16
+"""Gumbel draws made once and read from random offsets: fresh ones would take most of the time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ ASPECT = 4 / 3
 SITES_PER_NODE = 1.5
 """Half as many sites again as nodes: room to relocate, and still a compact drawing."""
 
-
 FEWEST_SITES = 12
 """Even a few nodes may line up."""
 
