@@ -159,9 +159,9 @@ def llama4(c: Reader) -> Architecture:
     kinds = c.choices("layer_types", count, ("chunked_attention", "full_attention"))
     if kinds is None:
         kinds = tuple("chunked_attention" if flag and chunked else "full_attention" for flag in flags)
-    routed, dense = _experts4(c), _dense4(c)
+    routed, dense, sparse = _experts4(c), _dense4(c), _routed_layers(c, count)
     layers = tuple(
-        layer(norm, mixers[flag, kind], routed if i in _routed_layers(c, count) else dense)
+        layer(norm, mixers[flag, kind], routed if i in sparse else dense)
         for i, (flag, kind) in enumerate(zip(flags, kinds, strict=True))
     )
     return assemble(c, layers, norm, tied_default=False)
@@ -193,6 +193,7 @@ def _mixers4(c: Reader, norm: RMSNorm) -> dict[tuple[bool, str], GQA]:
 
 
 def _routed_layers(c: Reader, count: int) -> set[int]:
+    """Numbers of the layers with experts: moe_layers where given, else every so many."""
     listed = c.get("moe_layers")
     step = c.integer("interleave_moe_layer_step", default=1, high=10_000, why=WHY)
     if listed is None:

@@ -30,7 +30,7 @@ from tokenviz.families.common import (
     window_of,
 )
 from tokenviz.families.rope import rope
-from tokenviz.families.routed import experts_of
+from tokenviz.families.routed import experts_of, name_prediction_heads
 from tokenviz.notation import ConfigError
 
 KINDS = ("sliding_attention", "full_attention")
@@ -142,7 +142,7 @@ def qwen3_5_moe(c: Reader) -> Architecture:
 
 
 def _hybrid(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
-    eps = c.number("rms_norm_eps", default=1e-6, why="the family's default")
+    eps = c.number("rms_norm_eps", default=1e-6, why=WHY)
     norm = RMSNorm(eps=eps, zero_centred=True)
     kv_heads, group, head_dim = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
@@ -186,10 +186,8 @@ def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:
 
 def _left_out(c: Reader) -> int:
     """How many extra prediction heads are in the file but not in the step."""
-    heads = c.integer("mtp_num_hidden_layers", default=0, low=0, high=1_000)
-    c.read.update(("mtp_use_dedicated_embeddings", "mlp_only_layers"))
-    if heads:
-        c.assume(f"multi-token prediction heads ({heads}) are left out")
+    heads = name_prediction_heads(c, "mtp_num_hidden_layers")
+    c.ignore("mtp_use_dedicated_embeddings", "mlp_only_layers")
     if c.outer.get("vision_config"):
         c.assume("the vision tower is left out")
     return heads
