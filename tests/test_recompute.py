@@ -8,10 +8,11 @@ import pytest
 from tokenviz.decoder.events import outputs
 from tokenviz.decoder.generate import Advance, advance, begin, generate
 from tokenviz.decoder.lens import readings, scores
-from tokenviz.decoder.map import MapNode, prediction_map
+from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import load_decoder
 from tokenviz.decoder.recompute import FORMULAS, check
 from tokenviz.decoder.sampling import Sampling
+from tokenviz.decoder.stations import MapNode
 
 DECODER = load_decoder()
 MAP = prediction_map(DECODER.architecture)

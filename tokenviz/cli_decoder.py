@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tokenviz.decoder.generate import Advance, generate, read_prompt
-from tokenviz.decoder.map import PredictionMap, prediction_map
+from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
 from tokenviz.decoder.sampling import Sampling
+from tokenviz.decoder.stations import PredictionMap
 
 
 def add_decoder(commands: Any, whole: Callable[[str], int], number: Callable[[str], float]) -> None:
@@ -31,7 +32,7 @@ def add_decoder(commands: Any, whole: Callable[[str], int], number: Callable[[st
 def _map(args: argparse.Namespace) -> None:
     found = prediction_map(load_decoder().architecture)
     if args.json:
-        print(json.dumps(map_report(found), indent=2, ensure_ascii=False))
+        print(json.dumps(map_report(found), indent=2))
         return
     counts = f"{len(found.nodes)} nodes, {len(found.connections)} connections, {len(found.steps)} steps"
     rows = [f"{_at(node.event):>4}  {node.region:<8}  {node.id:<26}{node.title}" for node in found.nodes.values()]
@@ -68,7 +69,7 @@ def _generate(args: argparse.Namespace) -> None:
     made = tuple(generate(decoder, args.prompt, sampling, args.tokens))
     report = generation_report(decoder, args.prompt, made)
     if args.json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        print(json.dumps(report, indent=2))
         return
     print(args.prompt.rstrip(" ").encode("utf-8", "replace").decode() + report["text"])
     for note in report["notes"]:

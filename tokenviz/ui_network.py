@@ -13,8 +13,9 @@ import streamlit as st
 
 from tokenviz import ui, ui_canvas
 from tokenviz.decoder.generate import MAX_CHARACTERS
-from tokenviz.decoder.map import PredictionMap, prediction_map
+from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
+from tokenviz.decoder.stations import PredictionMap
 from tokenviz.ui_network_ask import Run, ask
 from tokenviz.ui_network_inspect import inspect
 from tokenviz.views import network_html, network_scene, network_text

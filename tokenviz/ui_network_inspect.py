@@ -12,9 +12,9 @@ import streamlit as st
 from tokenviz.decoder.events import outputs, read, sizes
 from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.lens import readings
-from tokenviz.decoder.map import MapNode, Port, PredictionMap
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.recompute import check
+from tokenviz.decoder.stations import MapNode, Port, PredictionMap
 from tokenviz.views import network_html, network_text
 from tokenviz.views import network_values as values
 from tokenviz.views.network_panes import grid, piece_names, window_pieces

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokenviz.decoder.generate import Advance
-from tokenviz.decoder.map import MapNode, Port, PredictionMap
+from tokenviz.decoder.stations import MapNode, Port, PredictionMap
 
 Array = NDArray[Any]
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from tokenviz.architecture import RMSNorm
 from tokenviz.decoder.events import outputs
 from tokenviz.decoder.generate import Advance
-from tokenviz.decoder.map import PredictionMap
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.sampling import softmax
+from tokenviz.decoder.stations import PredictionMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from tokenviz.architecture import GQA, RMSNorm
 from tokenviz.decoder.events import Array, outputs, read
 from tokenviz.decoder.generate import Advance
-from tokenviz.decoder.map import MapNode, PredictionMap
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.sampling import shaped
+from tokenviz.decoder.stations import MapNode, PredictionMap
 
 Floats = NDArray[np.float64]
 TOLERANCE = 2e-5

@@ -1,12 +1,12 @@
 """From a recorded value to panes: which dimension is a head, which are rows and columns, and how they are named."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokenviz.decoder.map import Port
+from tokenviz.decoder.stations import Port
 from tokenviz.decoder.tokenizer import END
 from tokenviz.views.network_values import Grid, Pane
 
@@ -65,7 +65,7 @@ def _by_head(value: Array, dims: tuple[str, ...], queries: Sequence[str], keys: 
 
 
 def _plain(
-    value: Array, dims: tuple[str, ...], named: dict[str, tuple[str, Sequence[str]]], vocabulary: Sequence[str]
+    value: Array, dims: tuple[str, ...], named: Mapping[str, tuple[str, Sequence[str]]], vocabulary: Sequence[str]
 ) -> Grid:
     titles, names = [], []
     for letter, extent in zip(dims, value.shape, strict=True):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from tokenviz.decoder.map import Connection, MapNode, PredictionMap
+from tokenviz.decoder.stations import Connection, MapNode, PredictionMap
 from tokenviz.views.measure import make_bubble, make_node
 from tokenviz.views.network_text import LABELS, LESSONS, caption, dims, heading, label
 from tokenviz.views.scene import Bubble, Edge, Node, Note, Panel, Point, Rect, Scene

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tokenviz.decoder.map import MapNode
+from tokenviz.decoder.stations import MapNode
 
 LABELS: Mapping[str, str] = MappingProxyType(
     {
