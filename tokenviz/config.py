@@ -5,6 +5,7 @@ with its reason, or reported.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from types import MappingProxyType
@@ -64,8 +65,12 @@ def parse(text: str | bytes) -> "Reader":
     """Read the text of a config.json; `ConfigError` names what is wrong with it."""
     if len(text) > MAX_CONFIG_BYTES:
         raise ConfigError(f"the text has {len(text):,} bytes; a config.json has at most {MAX_CONFIG_BYTES:,}")
+    repeated: list[str] = []
     try:
-        data = json.loads(text, parse_constant=_no_constant)
+        data = json.loads(
+            text.removeprefix("\ufeff") if isinstance(text, str) else text, parse_constant=_no_constant,
+            parse_int=_integer, object_pairs_hook=lambda pairs: _last_of_each(pairs, repeated),
+        )  # fmt: skip
     except RecursionError:
         raise ConfigError("the JSON is nested too deeply to be a config.json") from None
     except UnicodeDecodeError:
@@ -74,7 +79,24 @@ def parse(text: str | bytes) -> "Reader":
         raise ConfigError(f"this is not JSON ({_brief(error)}); give the text of a config.json") from None
     if not isinstance(data, dict):
         raise ConfigError(f"the JSON holds {_kind(data)}; a config.json holds an object with a model_type")
-    return Reader(data)
+    reader = Reader(data)
+    for key in dict.fromkeys(repeated):
+        reader.assume(f"{_show(key)} is given more than once: the last one counts")
+    return reader
+
+
+def _integer(digits: str) -> int:
+    """A whole number that fits a float, so that no arithmetic on it can overflow."""
+    if len(digits) > 300:
+        raise ConfigError(f"the whole number {digits[:12]}... has {len(digits)} digits; give one of at most 300")
+    return int(digits)
+
+
+def _last_of_each(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated.extend(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+    return found
 
 
 def _no_constant(name: str) -> float:

@@ -1,5 +1,8 @@
 """Decoders with LayerNorm and plain feed-forwards: learned positions, ALiBi or RoPE; one after the other or abreast."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tokenviz.architecture import GQA, Architecture, DenseFFN, Embedding, Head, LayerNorm
 from tokenviz.config import Reader
 from tokenviz.families.common import (
@@ -123,15 +126,24 @@ def mpt(c: Reader) -> Architecture:
     c.ignore("learned_pos_emb", "embedding_fraction", "norm_type", "expansion_ratio", "init_device")
     heads, group, size = quotient_heads(c)
     norm = layer_norm(c, bias=False)
-    scale, clip = own.get("softmax_scale"), own.get("clip_qkv")
+    scale, clip, largest = (_own_number(own, key) for key in ("softmax_scale", "clip_qkv", "alibi_bias_max"))
     mixer = gqa(
-        heads, group, size, scale=float(scale) if scale else size**-0.5, clip=float(clip) if clip else None,
-        alibi=alibi_above(heads, float(own.get("alibi_bias_max", 8))),
+        heads, group, size, scale=scale or size**-0.5, clip=clip or None, alibi=alibi_above(heads, largest or 8.0),
     )  # fmt: skip
     ffn = plain_ffn(4 * width_of(c), "gelu", bias=False)
     if c.get("logit_scale") is not None:
         c.assume("logit_scale is declared, but the reference implementation does not apply it")
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=True)
+
+
+def _own_number(own: Mapping[str, Any], key: str) -> float | None:
+    """A number from 0 of the attention's own settings; None when it is absent."""
+    value = own.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        raise ConfigError(f"attn_config.{key} is {value!r}; give a number from 0 to a million, or null")
+    return float(value)
 
 
 @family("falcon", title="Falcon")

@@ -157,6 +157,14 @@ def positive(c: Reader, key: str, default: float) -> float:
     return value
 
 
+def expanded(c: Reader, key: str, width: int) -> int:
+    """Inner channels of a state-space mixer: `key` (2 when absent) times a width, cut to a whole number."""
+    inner = positive(c, key, 2.0) * width
+    if not 1 <= inner <= 100_000_000:
+        raise ConfigError(f"{key} {inner / width:g} gives {inner:g} channels at width {width}; give 1 to 100,000,000")
+    return int(inner)
+
+
 def layer_count(c: Reader) -> int:
     """How many layers; bounded so that an absurd value is an error, not a hang."""
     return c.integer("num_hidden_layers", "n_layer", "n_layers", "num_layers", high=10_000)

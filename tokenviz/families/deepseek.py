@@ -117,6 +117,10 @@ def yarn_scale(turning: Rope) -> float:
     all_dims, factor = scaling.get("mscale_all_dim", 0), scaling.get("factor", 1)
     if not all_dims or not isinstance(all_dims, (int, float)) or not isinstance(factor, (int, float)) or factor <= 1:
         return 1.0
+    if not (abs(all_dims) <= 1e6 and factor <= 1e6):
+        raise ConfigError(
+            f"mscale_all_dim {all_dims} and factor {factor} of the RoPE scaling are not both below a million"
+        )
     return float(0.1 * all_dims * log(factor) + 1.0) ** 2
 
 

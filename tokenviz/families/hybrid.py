@@ -20,6 +20,7 @@ from tokenviz.config import Reader
 from tokenviz.families.common import (
     activation,
     assemble,
+    expanded,
     family,
     gated_ffn,
     gqa,
@@ -57,7 +58,7 @@ def jamba(c: Reader) -> Architecture:
     require_silu(c, "hidden_act")
     c.read.update(("sliding_window", "mamba_inner_layernorms"))
     mamba = SelectiveScan(
-        channels=int(c.number("mamba_expand", default=2, why=WHY) * width),
+        channels=expanded(c, "mamba_expand", width),
         state=c.integer("mamba_d_state", default=16, why=WHY), taps=taps_of(c, "mamba_d_conv"),
         dt_rank=rank_of(c, "mamba_dt_rank", width), conv_bias=c.boolean("mamba_conv_bias", default=True),
         bias=c.boolean("mamba_proj_bias", default=False), norm=norm,
@@ -129,7 +130,7 @@ def _blocks(c: Reader) -> tuple[str, ...]:
     if not isinstance(names, (list, str)) or not names or len(names) > 10_000:
         raise ConfigError(f"{key} is not a list or pattern of blocks; give one entry for each block")
     for name in names:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise ConfigError(f"{key} contains {name!r}; known: {', '.join(known)}")
     declared = c.get("num_hidden_layers")
     if declared is not None and declared != len(names):
@@ -235,7 +236,7 @@ def _granite_ffn(c: Reader) -> DenseFFN | MoE:
 def prefixed_mamba2(c: Reader, norm: RMSNorm, width: int, *, state: int, norm_inside: bool) -> StateSpace:
     """Mamba-2 in the spelling with a mamba_ prefix."""
     heads = c.integer("mamba_n_heads", default=128, high=100_000, why=WHY)
-    inner = int(c.number("mamba_expand", default=2, why=WHY) * width)
+    inner = expanded(c, "mamba_expand", width)
     inner = c.integer("mamba_d_ssm", default=inner, high=10_000_000)
     size = inner // heads if c.get("mamba_d_head") in (None, "auto") else c.integer("mamba_d_head", high=100_000)
     if size * heads != inner:

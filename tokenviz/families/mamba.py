@@ -15,7 +15,7 @@ from tokenviz.architecture import (
     StateSpace,
 )
 from tokenviz.config import Reader
-from tokenviz.families.common import assemble, family, layer_count
+from tokenviz.families.common import assemble, expanded, family, layer_count
 from tokenviz.notation import ConfigError
 
 NATIVE = "mamba_ssm"
@@ -26,7 +26,7 @@ NATIVE = "mamba_ssm"
 def mamba2(c: Reader) -> Architecture:
     """One Mamba-2 mixer per layer and nothing else."""
     heads, size = c.integer("num_heads", high=100_000), c.integer("head_dim", high=100_000)
-    inner = int(c.number("expand", default=2, why="the family's default") * c.integer("hidden_size"))
+    inner = expanded(c, "expand", c.integer("hidden_size"))
     if inner != heads * size:
         raise ConfigError(f"num_heads {heads} × head_dim {size} is not expand × hidden_size {inner}")
     require_silu(c, "hidden_act")
@@ -47,7 +47,7 @@ def mamba(c: Reader) -> Architecture:
     """One Mamba-1 mixer per layer; falcon_mamba normalises dt, B and C without a weight."""
     require_silu(c, "hidden_act")
     norm, width = _norm(c), c.integer("hidden_size")
-    inner = int(c.number("expand", default=2, why="the family's default") * width)
+    inner = expanded(c, "expand", width)
     c.read.update(("intermediate_size", "time_step_min", "time_step_max", "mixer_rms_eps"))
     inside = None
     if c.model_type == "falcon_mamba":
@@ -81,7 +81,7 @@ def native(c: Reader) -> Architecture:
 
 
 def _native_mixer(ssm: Reader, width: int) -> StateSpace | SelectiveScan:
-    inner = int(ssm.number("expand", default=2) * width)
+    inner = expanded(ssm, "expand", width)
     taps = ssm.integer("d_conv", default=4, low=2, high=1_000)
     ssm.read.update(("dt_min", "dt_max", "dt_init_floor", "dt_init", "dt_scale", "A_init_range", "chunk_size"))
     kind = ssm.string("layer", default="Mamba1")

@@ -33,8 +33,10 @@ def rope(
     parameters.pop("type", None)
     if name == "proportional":
         parameters["partial_rotary_factor"], factor = factor, 1.0
+    if factor > 1:
+        raise ConfigError(f"partial_rotary_factor is {factor:g}; give a share above 0 and at most 1")
     dims = int(head_dim * factor)
-    if dims < 2 or dims % 2 or dims > head_dim:
+    if dims < 2 or dims % 2:
         raise ConfigError(f"partial_rotary_factor {factor} turns {dims} of {head_dim} coordinates; give an even number")
     return Rope(dims=dims, theta=float(base), pairing=pairing, scaling=scaling_of(c, name, parameters))
 
