@@ -100,7 +100,8 @@ def model_from_path(path: Path) -> Model:
             raise ConfigError(
                 f"{path} has {path.stat().st_size:,} bytes; a config.json has at most {MAX_CONFIG_BYTES:,}"
             )
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = file.read(MAX_CONFIG_BYTES + 1)  # a device has no size of its own
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read ({error.strerror}); give a bundled name or the path of a config.json"

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from tokenviz.catalog import Model, bundled_models, load_model, model_from_path,
 from tokenviz.cli_decoder import add_decoder
 from tokenviz.cli_place import add_place
 from tokenviz.config import MAX_CONFIG_BYTES
-from tokenviz.notation import DTYPE_BITS, ScenarioError, TokenvizError
+from tokenviz.notation import DTYPE_BITS, ConfigError, ScenarioError, TokenvizError
 from tokenviz.scenario import GATES, OUTPUTS
 
 
@@ -25,16 +26,38 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a sign shows its code point
+            stream.reconfigure(errors="backslashreplace")
     try:
         args = _parser().parse_args(argv)
         run: Callable[[argparse.Namespace], None] = args.run
         run(args)
+        print(end="", flush=True)
     except TokenvizError as error:
-        print(f"tokenviz: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     except BrokenPipeError:
-        sys.stderr.close()
+        _forget_output()
+    except OSError as error:
+        _forget_output()
+        return _refuse(f"the output cannot be written ({error.strerror})")
     return 0
+
+
+def _refuse(sentence: str) -> int:
+    short = sentence if len(sentence) <= 600 else f"{sentence[:600]}..."
+    print(f"tokenviz: {printable(short)}", file=sys.stderr)
+    return 2
+
+
+def _forget_output() -> None:
+    """Nobody can receive the rest, so that it is not tried again on leaving."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def printable(text: str) -> str:
+    """One line of untrusted text for a terminal: control and direction characters show as their codes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,13 +109,21 @@ def _models(_args: argparse.Namespace) -> None:
 def find_model(name: str) -> Model:
     """A model by bundled name, path, or ``-`` for standard input."""
     if name == "-":
-        return model_from_text(sys.stdin.buffer.read(MAX_CONFIG_BYTES + 1), "standard input")
+        return model_from_text(_standard_input(), "standard input")
     if name.lower() in bundled_models():
         return load_model(name)
     path = Path(name)
-    if path.suffix == ".json" or path.exists():
+    # os.path.exists is false where Path.exists raises: for names that no file can have
+    if path.suffix == ".json" or os.path.exists(name):  # noqa: PTH110
         return model_from_path(path)
     return load_model(name)
+
+
+def _standard_input() -> bytes:
+    try:
+        return sys.stdin.buffer.read(MAX_CONFIG_BYTES + 1) if sys.stdin else b""
+    except OSError as error:
+        raise ConfigError(f"standard input cannot be read ({error.strerror}); give the text of a config.json") from None
 
 
 def _analyze(args: argparse.Namespace) -> None:
@@ -103,7 +134,7 @@ def _analyze(args: argparse.Namespace) -> None:
     )  # fmt: skip
     analysis = analyze(model, scenario)
     if args.json:
-        print(json.dumps(report(analysis), indent=2, ensure_ascii=False))
+        print(json.dumps(report(analysis), indent=2))
     else:
         print(_summary(analysis))
 
@@ -125,8 +156,8 @@ def _summary(a: Analysis) -> str:
     ]
     head = f"{a.model.name}: one token after {a.scenario.context:,} cached positions, weights {a.scenario.weights}"
     notes = [f"note: {sentence}" for sentence in a.assumptions]
-    if a.model.architecture.unread_keys:
-        notes.append(
-            f"note: these keys were not read, so counts may not be exact: {', '.join(a.model.architecture.unread_keys)}"
-        )
-    return "\n".join([head, *(f"  {name:<22}{value:>24}" for name, value in rows), *notes])
+    unread = a.model.architecture.unread_keys
+    if unread:
+        more = f" and {len(unread) - 20:,} more" if len(unread) > 20 else ""
+        notes.append(f"note: these keys were not read, so counts may not be exact: {', '.join(unread[:20])}{more}")
+    return "\n".join(map(printable, [head, *(f"  {name:<22}{value:>24}" for name, value in rows), *notes]))

@@ -7,9 +7,12 @@ from typing import Any
 
 from tokenviz.catalog import Model
 from tokenviz.handoffs import GROUPINGS, HandoffGraph, handoffs
+from tokenviz.notation import ScenarioError
 from tokenviz.placement import DISTANCES, SITES, Placement, PlacementProblem, baselines, place
 from tokenviz.trace import traced
 from tokenviz.views.layout_nodes import problem_of, si
+
+MAX_SEED = 2**32 - 1
 
 
 def add_place(commands: Any, find_model: Callable[[str], Model], whole: Callable[[str], int]) -> None:
@@ -29,13 +32,15 @@ def add_place(commands: Any, find_model: Callable[[str], Model], whole: Callable
 
 
 def _run(args: argparse.Namespace, find_model: Callable[[str], Model]) -> None:
+    if not 0 <= args.seed <= MAX_SEED:
+        raise ScenarioError(f"seed is {args.seed}; give a whole number from 0 to {MAX_SEED:,}")
     model = find_model(args.model)
     step = traced(model.architecture, model.scenario(context=args.context))
     graph = handoffs(step, args.chain, args.grouping)
     problem = problem_of(graph, args.distance, args.sites)
     placement = place(problem, args.seed)
     found = placement_report(graph, problem, placement, baselines(problem, args.seed))
-    print(json.dumps(found, indent=2, ensure_ascii=False) if args.json else _summary(model.name, found))
+    print(json.dumps(found, indent=2) if args.json else _summary(model.name, found))
 
 
 def placement_report(
