@@ -23,7 +23,7 @@ class LayerKind:
     depth: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Analysis:
     """A model in a scenario, with all that is read off its graph."""
 
@@ -45,17 +45,26 @@ def analyze(model: Model, scenario: Scenario) -> Analysis:
     """Trace the model and read everything off the graph."""
     step = traced(model.architecture, scenario)
     return Analysis(
-        model, scenario, step, schedule.summarise(step), layer_kinds(step), ledger.arithmetic(step),
-        ledger.exponentials(step), parameters(step, model.architecture.tied), traffic(step, scenario),
-        kept(step, scenario), weight_bytes(step, scenario)[0], assumptions(model, scenario),
-    )  # fmt: skip
+        model=model,
+        scenario=scenario,
+        step=step,
+        summary=schedule.summarise(step),
+        layers=layer_kinds(step),
+        arithmetic=ledger.arithmetic(step),
+        exponentials=ledger.exponentials(step),
+        parameters=parameters(step, model.architecture.tied),
+        traffic=traffic(step, scenario),
+        kept=kept(step, scenario),
+        stored_weight_bytes=weight_bytes(step, scenario)[0],
+        assumptions=assumptions(model, scenario),
+    )
 
 
 def layer_kinds(step: DecodeStep) -> tuple[LayerKind, ...]:
     """Layers folded by what they are made of, in order of first appearance; counts add up to the layers.
 
-    The first layer's norm is looked up and not computed; it is counted here like its equals, and
-    `lookup_saves` says by how much that overstates the sum.
+    The first layer's norm is looked up and not computed; it is counted here like its equals, and ``lookup_saves`` of
+    the report says by how much that overstates the sum.
     """
     by_layer: dict[int, list[str]] = {}
     for ref in step.sequence:
@@ -102,7 +111,6 @@ def assumptions(model: Model, scenario: Scenario) -> tuple[str, ...]:
 
 def report(a: Analysis) -> dict[str, object]:
     """The analysis as plain data: exact integers, bytes, and nothing formatted."""
-    saved = _lookup_saves(a.step)
     return {
         "model": a.model.name,
         "context": a.scenario.context,
@@ -119,7 +127,7 @@ def report(a: Analysis) -> dict[str, object]:
         "layers": [asdict(kind) for kind in a.layers],
         "lookup_operations": len(a.step.blocks["lookup"].ops),
         "output_operations": len(a.step.blocks[a.step.sequence[-1].block].ops),
-        "lookup_saves": saved,
+        "lookup_saves": _lookup_saves(a),
         "parameters": asdict(a.parameters),
         "arithmetic": dict(a.arithmetic),
         "exp_by": dict(a.exponentials),
@@ -135,8 +143,8 @@ def report(a: Analysis) -> dict[str, object]:
     }
 
 
-def _lookup_saves(step: DecodeStep) -> int:
+def _lookup_saves(a: Analysis) -> int:
     """Operations that the paired lookup makes unnecessary: the first section's norm."""
-    listed = sum(k.operations * k.count for k in layer_kinds(step))
-    ends = sum(len(step.blocks[ref.block].ops) for ref in (step.sequence[0], step.sequence[-1]))
-    return listed + ends - sum(len(b.ops) * n for b, n in step.folded())
+    listed = sum(kind.operations * kind.count for kind in a.layers)
+    ends = sum(len(a.step.blocks[ref.block].ops) for ref in (a.step.sequence[0], a.step.sequence[-1]))
+    return listed + ends - a.summary.operations

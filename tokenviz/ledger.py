@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from tokenviz.graph import COUNTERS, Block, DecodeStep, Op, OpClass, merge_counts
 
+FLOPS_PER_MAC = 2
+"""A multiply and an add, as makers count them when they publish a peak."""
+
 
 def block_counts(block: Block) -> dict[str, int]:
     """Scalar work of one block, by counter."""

@@ -14,6 +14,7 @@ from typing import Any
 from tokenviz.breakdown import OpBytes, moved
 from tokenviz.catalog import data_dir
 from tokenviz.graph import DecodeStep
+from tokenviz.ledger import FLOPS_PER_MAC
 from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 
@@ -85,10 +86,11 @@ def machines() -> tuple[Machine, ...]:
 
 
 def _machine(row: Mapping[str, Any]) -> Machine:
-    peaks = MappingProxyType(dict(row["peak_flops_per_s"]))
     return Machine(
-        row["name"], peaks, row["bandwidth_bytes_per_s"], row["memory_bytes"], row["note"], Source(**row["source"])
-    )
+        name=row["name"], peak_flops_per_s=MappingProxyType(dict(row["peak_flops_per_s"])),
+        bandwidth_bytes_per_s=row["bandwidth_bytes_per_s"], memory_bytes=row["memory_bytes"], note=row["note"],
+        source=Source(**row["source"]),
+    )  # fmt: skip
 
 
 def peak_of(machine: Machine, scenario: Scenario) -> tuple[str, int] | None:
@@ -116,7 +118,7 @@ def bounds(
     peak = peak_of(machine, scenario)
     return Bounds(
         bandwidth_s=bytes_moved / (machine.bandwidth_bytes_per_s * devices),
-        compute_s=None if peak is None else 2 * macs / (peak[1] * devices),
+        compute_s=None if peak is None else FLOPS_PER_MAC * macs / (peak[1] * devices),
         chain_s=chain * latency_s,
         needed_bytes=needed_bytes,
         memory_bytes=machine.memory_bytes * devices,
@@ -142,7 +144,7 @@ class RooflinePoint:
     @property
     def intensity(self) -> float | None:
         """FLOPs per byte; None for what moves no bytes: it works on values that stay on chip."""
-        return 2 * self.macs / self.bytes_moved if self.bytes_moved else None
+        return FLOPS_PER_MAC * self.macs / self.bytes_moved if self.bytes_moved else None
 
 
 def roofline(step: DecodeStep, scenario: Scenario) -> tuple[RooflinePoint, ...]:

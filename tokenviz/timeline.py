@@ -59,7 +59,7 @@ def lanes(block: Block) -> tuple[LanedOp, ...]:
     for transform in order:
         span = s.spans[transform.id]
         lane = next((i for i, free in enumerate(free_at) if free <= span.start), len(free_at))
-        free_at[lane : lane + 1] = [span.end]
+        free_at[lane : lane + 1] = [span.end]  # takes a lane over, or opens one behind the last
         lane_of[transform.id] = lane
     return tuple(
         LanedOp(t.id, op, s.spans[t.id].start + i, lane_of[t.id])

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from tokenviz.architecture import Architecture
 from tokenviz.graph import DecodeStep
-from tokenviz.ledger import arithmetic
+from tokenviz.ledger import FLOPS_PER_MAC, arithmetic
 from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import summarise
@@ -41,10 +41,14 @@ class Change:
 
     def scenario(self, base: Scenario) -> Scenario:
         """The scenario of one sequence."""
-        wanted = {"positions": self.positions, "weights": self.weights, "kv": self.kv}
-        changed = replace(base, **{k: v for k, v in wanted.items() if v is not None})  # type: ignore[arg-type]
-        # A precision that is asked for replaces the formats that a config declares.
-        return changed if self.weights is None else replace(changed, quantization=None)
+        return replace(
+            base,
+            positions=base.positions if self.positions is None else self.positions,
+            weights=base.weights if self.weights is None else self.weights,
+            kv=base.kv if self.kv is None else self.kv,
+            # A precision that is asked for replaces the formats that a config declares.
+            quantization=base.quantization if self.weights is None else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ class Outcome:
         return self.most_weight_bytes + self.state_bytes
 
     def intensity(self, bytes_moved: int) -> float:
-        """FLOPs (2 for each MAC) per byte."""
-        return 2 * self.macs / bytes_moved
+        """FLOPs per byte."""
+        return FLOPS_PER_MAC * self.macs / bytes_moved
 
     @property
     def per_token(self) -> Mapping[str, float]:
