@@ -25,9 +25,9 @@ def test_a_declared_format_gives_the_published_file_size() -> None:
     assert a.stored_weight_bytes == 19_110_297_600 * 17 // 32 + 1_804_459_584 * 2 == 13_761_264_768
 
 
-def declared(**quantization: object) -> dict[str, str]:
+def declared(config: dict[str, object] = LLAMA, **quantization: object) -> dict[str, str]:
     """Weight -> format in the second block of each kind."""
-    model = model_from_text(json.dumps(LLAMA | {"quantization_config": quantization}), "test")
+    model = model_from_text(json.dumps(config | {"quantization_config": quantization}), "test")
     scenario = model.scenario()
     step = trace(model.architecture, scenario)
     return {
@@ -53,6 +53,37 @@ def test_modules_that_the_declaration_leaves_alone_stay() -> None:
     assert {name for name, form in found.items() if form == "int4"} == {
         "layers.0.ffn.gate.weight", "layers.0.ffn.up.weight", "layers.0.ffn.down.weight",
     }  # fmt: skip
+
+
+COHERE = {
+    "model_type": "cohere", "hidden_size": 256, "intermediate_size": 384, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 320,
+}  # fmt: skip
+HYBRID = LLAMA | {
+    "model_type": "qwen3_5_text", "num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+    "linear_key_head_dim": 16, "linear_value_head_dim": 16, "linear_conv_kernel_dim": 4,
+    "attn_output_gate": True, "full_attention_interval": 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "kept", "stays"),
+    [
+        # side by side, in one block: attention stays, the feed-forward does not, and the other way round
+        (COHERE, ["self_attn"], {f"layers.{i}.block.mixer.{w}" for i in (0, 1) for w in ["q", "k", "v", "out"]}),
+        (COHERE, ["model.layers.1.mlp"], {f"layers.1.block.ffn.{w}" for w in ("gate", "up", "down")}),
+        (COHERE, ["model.layers.0.self_attn.o_proj"], {"layers.0.block.mixer.out"}),
+        (HYBRID, ["linear_attn"], {f"layers.{i}.mixer.{w}" for i in (0, 1, 2) for w in ["qkv", "z", "b", "a", "out"]}),
+        (HYBRID, ["model.language_model.layers.1.linear_attn.in_proj_ba"], {"layers.1.mixer.b", "layers.1.mixer.a"}),
+        (HYBRID, ["model.layers.3.self_attn.q_proj"], {"layers.3.mixer.q", "layers.3.mixer.gate"}),
+        (LLAMA, ["model.layers.1.mlp.down_proj"], {"layers.1.ffn.down"}),
+    ],
+)  # fmt: skip
+def test_kept_modules_have_their_published_names(config: dict[str, object], kept: list[str], stays: set[str]) -> None:
+    every, some = (declared(config, quant_method="fp8", modules_to_not_convert=names) for names in ([], kept))
+    converted, left = ({n for n, form in found.items() if form == "fp8"} for found in (every, some))
+    assert converted - left == {f"{name}.weight" for name in stays}
+    assert left < converted
 
 
 def test_layers_told_apart_by_number_are_counted_apart() -> None:

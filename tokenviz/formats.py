@@ -9,6 +9,7 @@ the tensor, 4-bit integers in groups of 128 with a 16-bit scale and a 4-bit zero
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from tokenviz.notation import DTYPE_BITS, size
@@ -85,7 +86,13 @@ class Quantization:
         return any(_pattern(name).search(module) for name in self.kept)
 
 
+_STACK = re.compile(r"^.*?\b(?:layers|blocks|h)\.")
+"""What stands before a layer's number: ``model.layers.``, ``model.language_model.layers.``, ``transformer.h.``."""
+
+
+@lru_cache(maxsize=4096)
 def _pattern(name: str) -> re.Pattern[str]:
     """A module pattern as quantisation configs write them: dotted parts, ``*`` for any one part."""
-    dotted = r"\.".join("[^.]+" if part == "*" else re.escape(part) for part in name.split("."))
+    named = _STACK.sub("layers.", name)
+    dotted = r"\.".join("[^.]+" if part == "*" else re.escape(part) for part in named.split("."))
     return re.compile(rf"(^|\.){dotted}(\.|$)")

@@ -10,22 +10,43 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from tokenviz.architecture import Parallel, Section
 from tokenviz.formats import Quantization, stored_bytes
 from tokenviz.graph import Block, BlockRef, DecodeStep, Op, Role, Value
 from tokenviz.notation import size
 from tokenviz.scenario import Scenario
 from tokenviz.weights import weight_reads
 
-MODULES: Mapping[str, str] = MappingProxyType(
+HOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "q": "self_attn.q_proj",
-        "gate": "self_attn.q_proj",
-        "k": "self_attn.k_proj",
-        "v": "self_attn.v_proj",
-        "out": "self_attn.o_proj",
+        "attention": ("self_attn", "self_attention", "attention", "attn", "mixer"),
+        "deltanet": ("linear_attn",),
+        "mamba": ("mamba", "mixer"),
+        "mamba2": ("mamba", "mixer"),
+        "short conv": ("conv",),
+        "ffn": ("mlp", "feed_forward", "mixer"),
+        "moe": ("mlp", "feed_forward", "block_sparse_moe", "mixer"),
     }
 )
-"""Published module names of a mixer's weights; what is not listed is ``self_attn.`` and our own name."""
+"""Kind of a mechanism -> the module of a layer that holds its weights in published checkpoints."""
+
+LEAVES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "attention.gate": ("q_proj",),
+        "attention.out": ("o_proj", "out_proj"),
+        "latent attention.kv_a": ("kv_a_proj_with_mqa",),
+        "latent attention.out": ("o_proj",),
+        "kimi delta.out": ("o_proj",),
+        "deltanet.qkv": ("in_proj_qkv", "in_proj_qkvz"),
+        "deltanet.z": ("in_proj_z", "in_proj_qkvz"),
+        "deltanet.b": ("in_proj_b", "in_proj_ba"),
+        "deltanet.a": ("in_proj_a", "in_proj_ba"),
+        "mamba.in": ("in_proj",),
+        "moe.router": ("gate", "router"),
+        "moe.shared_score": ("shared_expert_gate",),
+    }
+)
+"""Kind and our own name of a weight -> its published module, where that is not the name and ``_proj``."""
 
 
 @lru_cache(maxsize=512)
@@ -50,27 +71,48 @@ def _result_dims(block: Block, products: Op) -> tuple[str, ...]:
     return block.values[block.consumers[products.result][0].result].dims
 
 
-def modules(ref: BlockRef, weight: Value) -> tuple[str, ...]:
+def modules(block: Block, ref: BlockRef, weight: Value) -> tuple[str, ...]:
     """Names under which published checkpoints know a weight's module; quantisation configs speak of these."""
     if weight.scope:
         return {"embedding": ("model.embed_tokens",), "head": ("lm_head",)}.get(weight.scope, (weight.scope,))
-    name, layer = weight.id.rsplit(".", 1)[0], f"model.layers.{ref.layer}"
-    if ref.section == "mixer":
-        return (f"{layer}.{MODULES.get(name, f'self_attn.{name}')}",)
-    if name == "router":
-        return f"{layer}.mlp.gate", f"{layer}.mlp.router"
+    kind, name = _mechanism(block, weight)
+    return tuple(
+        f"model.layers.{ref.layer}.{holder}.{leaf}"
+        for holder in HOLDERS.get(kind, HOLDERS["attention"])
+        for leaf in _leaves(kind, name, weight)
+    )
+
+
+def _mechanism(block: Block, weight: Value) -> tuple[str, str]:
+    """Kind and own name of a weight; where mechanisms run side by side, its id begins with its branch."""
+    name = weight.id.rsplit(".", 1)[0]
+    body = block.spec.body if isinstance(block.spec, Section) else None
+    if not isinstance(body, Parallel):
+        return block.kind, name
+    branch, _, rest = name.partition(".")
+    names = [b.name for b in body.branches]
+    return block.kind.split("|")[names.index(branch)] if branch in names else block.kind, rest or name
+
+
+def _leaves(kind: str, name: str, weight: Value) -> tuple[str, ...]:
+    known = LEAVES.get(f"{kind}.{name}")
+    if known is not None:
+        return known
     if "E" in weight.dims:
-        return (f"{layer}.mlp.experts.{name}_proj",)
+        return (f"experts.{name}_proj",)
     if name.startswith("shared_"):
-        return (f"{layer}.mlp.shared_experts.{name.removeprefix('shared_')}_proj",)
-    return (f"{layer}.mlp.{name}_proj",)
+        own = f"{name.removeprefix('shared_')}_proj"
+        return f"shared_experts.{own}", f"shared_expert.{own}"
+    return f"{name}_proj", name
 
 
-def converts(quantization: Quantization, ref: BlockRef, weight: Value, inputs: Mapping[str, int]) -> bool:
-    """Whether a declared quantisation stores this weight in its format."""
-    names = modules(ref, weight)
-    inside = weight.id in inputs and not weight.scope and not names[0].endswith("mlp.gate")
-    return inside and not any(quantization.keeps(name) for name in names)
+def converts(quantization: Quantization, block: Block, ref: BlockRef, weight: Value) -> bool:
+    """Whether a declared quantisation stores this weight in its format. Routers and single scores never are."""
+    if weight.scope or weight.id not in matrix_inputs(block):
+        return False
+    return _mechanism(block, weight)[1] != "router" and not any(
+        quantization.keeps(name) for name in modules(block, ref, weight)
+    )
 
 
 def places(step: DecodeStep, quantization: Quantization | None) -> Iterator[tuple[BlockRef, int]]:
@@ -91,7 +133,7 @@ def places(step: DecodeStep, quantization: Quantization | None) -> Iterator[tupl
 def format_of(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) -> str:
     """The format in which a weight is stored at a place of the sequence."""
     declared = scenario.quantization
-    if declared is not None and converts(declared, ref, weight, matrix_inputs(block)):
+    if declared is not None and converts(declared, block, ref, weight):
         return declared.format
     return scenario.weights
 
