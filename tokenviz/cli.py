@@ -5,23 +5,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NoReturn
 
 from tokenviz.analysis import Analysis, analyze, report
-from tokenviz.catalog import Model, bundled_models, load_model, model_from_path, model_from_text
+from tokenviz.catalog import bundled_models
+from tokenviz.cli_arguments import Commands, Parser, add_context, add_model, find_model, number, whole
 from tokenviz.cli_decoder import add_decoder
 from tokenviz.cli_place import add_place
-from tokenviz.config import MAX_CONFIG_BYTES
-from tokenviz.notation import DTYPE_BITS, ConfigError, ScenarioError, TokenvizError
+from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, OUTPUTS
-
-
-class _Parser(argparse.ArgumentParser):
-    """One sentence on standard error for a wrong call."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ScenarioError(f"{message}; see `{self.prog} --help`")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,25 +51,23 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="tokenviz", description="One decode step of a language model, counted.")
+def _parser() -> Parser:
+    parser = Parser(prog="tokenviz", description="One decode step of a language model, counted.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     models = commands.add_parser("models", help="names of the bundled configs, one a line")
     models.set_defaults(run=_models)
     _add_analyze(commands)
-    add_place(commands, find_model, _whole)
-    add_decoder(commands, _whole, _number)
+    add_place(commands)
+    add_decoder(commands)
     return parser
 
 
-def _add_analyze(commands: "argparse._SubParsersAction[_Parser]") -> None:
+def _add_analyze(commands: "Commands[Parser]") -> None:
     sub = commands.add_parser("analyze", help="operations, depth, arithmetic and bytes of one token")
-    sub.add_argument(
-        "model", metavar="MODEL", help="a bundled name, the path of a config.json, or - for standard input"
-    )
-    sub.add_argument("--context", type=_whole, metavar="N", help="cached positions (default 1000000)")
-    sub.add_argument("--positions", type=_whole, metavar="T", help="new tokens at once (default 1)")
-    sub.add_argument("--rate", type=_number, metavar="R", help="tokens per second (default 100)")
+    add_model(sub)
+    add_context(sub)
+    sub.add_argument("--positions", type=whole, metavar="T", help="new tokens at once (default 1)")
+    sub.add_argument("--rate", type=number, metavar="R", help="tokens per second (default 100)")
     sub.add_argument("--output", choices=OUTPUTS, help="end at probabilities or at the best token (default softmax)")
     sub.add_argument("--weights", choices=tuple(DTYPE_BITS), help="precision of the weights (default: the model's own)")
     sub.add_argument("--kv", choices=tuple(DTYPE_BITS), help="precision of keys and values (default bf16)")
@@ -88,42 +77,8 @@ def _add_analyze(commands: "argparse._SubParsersAction[_Parser]") -> None:
     sub.set_defaults(run=_analyze)
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
 def _models(_args: argparse.Namespace) -> None:
     print("\n".join(bundled_models()))
-
-
-def find_model(name: str) -> Model:
-    """A model by bundled name, path, or ``-`` for standard input."""
-    if name == "-":
-        return model_from_text(_standard_input(), "standard input")
-    if name.lower() in bundled_models():
-        return load_model(name)
-    path = Path(name)
-    # os.path.exists is false where Path.exists raises: for names that no file can have
-    if path.suffix == ".json" or os.path.exists(name):  # noqa: PTH110
-        return model_from_path(path)
-    return load_model(name)
-
-
-def _standard_input() -> bytes:
-    try:
-        return sys.stdin.buffer.read(MAX_CONFIG_BYTES + 1) if sys.stdin else b""
-    except OSError as error:
-        raise ConfigError(f"standard input cannot be read ({error.strerror}); give the text of a config.json") from None
 
 
 def _analyze(args: argparse.Namespace) -> None:

@@ -3,9 +3,9 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
+from tokenviz.cli_arguments import Commands, Parser, number, whole
 from tokenviz.decoder.generate import Advance, generate, read_prompt
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
@@ -13,8 +13,8 @@ from tokenviz.decoder.sampling import Sampling
 from tokenviz.decoder.stations import PredictionMap
 
 
-def add_decoder(commands: Any, whole: Callable[[str], int], number: Callable[[str], float]) -> None:
-    """Add both subcommands to a parser's commands; `whole` and `number` read numbers."""
+def add_decoder(commands: "Commands[Parser]") -> None:
+    """Add both subcommands to a parser's commands."""
     sub = commands.add_parser("map", help="the Network page's nodes, connections and recorded steps")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
     sub.set_defaults(run=_map)

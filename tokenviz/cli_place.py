@@ -2,10 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
-from tokenviz.catalog import Model
+from tokenviz.cli_arguments import Commands, Parser, add_context, add_model, find_model, whole
 from tokenviz.handoffs import GROUPINGS, HandoffGraph, handoffs
 from tokenviz.notation import ScenarioError
 from tokenviz.placement import DISTANCES, SITES, Placement, PlacementProblem, baselines, place
@@ -15,23 +14,21 @@ from tokenviz.views.layout_nodes import problem_of, si
 MAX_SEED = 2**32 - 1
 
 
-def add_place(commands: Any, find_model: Callable[[str], Model], whole: Callable[[str], int]) -> None:
-    """Add the subcommand to a parser's commands; `find_model` reads a model's name, `whole` a number."""
+def add_place(commands: "Commands[Parser]") -> None:
+    """Add the subcommand to a parser's commands."""
     sub = commands.add_parser("place", help="what feeds what, and a placement that keeps heavy hand-offs short")
-    sub.add_argument(
-        "model", metavar="MODEL", help="a bundled name, the path of a config.json, or - for standard input"
-    )
+    add_model(sub)
     sub.add_argument("--chain", required=True, help="deltanet, attention, ffn, output, token, or another mixer's kind")
     sub.add_argument("--grouping", choices=GROUPINGS, default="stages", help="single operations, or merged by name")
-    sub.add_argument("--context", type=whole, metavar="N", help="cached positions (default 1000000)")
+    add_context(sub)
     sub.add_argument("--seed", type=whole, default=0, metavar="S", help="start of the random numbers (default 0)")
     sub.add_argument("--distance", choices=DISTANCES, default=DISTANCES[0], help="how lengths are measured")
     sub.add_argument("--sites", choices=SITES, default=SITES[0], help="on a grid, or anywhere with clearance")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
-    sub.set_defaults(run=lambda args: _run(args, find_model))
+    sub.set_defaults(run=_run)
 
 
-def _run(args: argparse.Namespace, find_model: Callable[[str], Model]) -> None:
+def _run(args: argparse.Namespace) -> None:
     if not 0 <= args.seed <= MAX_SEED:
         raise ScenarioError(f"seed is {args.seed}; give a whole number from 0 to {MAX_SEED:,}")
     model = find_model(args.model)
