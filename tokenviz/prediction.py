@@ -5,14 +5,15 @@ token's embedding, joins the two by a matrix from twice the width to the width, 
 it scores with the model's own table.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tokenviz.architecture import Architecture
+from tokenviz.graph import BlockRef, DecodeStep
 from tokenviz.notation import GraphError
 from tokenviz.recipes.prediction import join
 from tokenviz.scenario import Scenario
-from tokenviz.trace import traced
-from tokenviz.traffic import kept, parameters
+from tokenviz.trace import trace_section, traced
+from tokenviz.traffic import kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,14 @@ def prediction_heads(architecture: Architecture, scenario: Scenario) -> Added:
         return Added(0, 0)
     if norm is None:
         raise GraphError("prediction heads normalise like the model's end, but this model has no final norm")
-    with_layer = traced(replace(architecture, layers=(*architecture.layers, extra.layer)), scenario)
-    without = traced(architecture, scenario)
-    layer = parameters(with_layer, architecture.tied).total - parameters(without, architecture.tied).total
-    joined = sum(weight.size for weight in join(architecture.d_model, norm, scenario.positions).weights)
-    cache = kept(with_layer, scenario).kv_per_position - kept(without, scenario).kv_per_position
-    return Added(extra.count * (layer + joined), extra.count * cache)
+    known = {b.spec: b for b in traced(architecture, scenario).blocks.values() if "normalised" not in b.inputs}
+    layer = [
+        known.get(section)
+        or trace_section(section, scenario, d_model=architecture.d_model, looked_up=False, number=number)
+        for number, section in enumerate(extra.layer.sections)
+    ]
+    blocks = (join(architecture.d_model, norm, scenario.positions), *layer)
+    own = sum(weight.size for block in blocks for weight in block.weights if not weight.scope)
+    places = tuple(BlockRef(block.key, None, "prediction") for block in layer)
+    step = DecodeStep({block.key: block for block in layer}, places, scenario.positions, scenario.context)
+    return Added(extra.count * own, extra.count * kept(step, scenario).kv_per_position)

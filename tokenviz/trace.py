@@ -18,9 +18,11 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
     sequence = [BlockRef(lookup.key, None, "lookup")]
     keys: dict[tuple[Section, bool], str] = {}
     paired = ends.paired(architecture)
+    seen: dict[int, list[tuple[str, str]]] = {}  # by identity: adapters repeat one object for equal layers
     for index, layer in enumerate(architecture.layers):
-        for section in layer.sections:
-            looked_up = paired and len(sequence) == 1
+        runs = seen.get(id(layer), [])
+        for section in layer.sections if not runs else ():
+            looked_up = paired and len(sequence) == 1 and not runs
             key = keys.get((section, looked_up))
             if key is None:
                 block = trace_section(
@@ -28,7 +30,10 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
                 )
                 key = keys[section, looked_up] = block.key
                 blocks[key] = block
-            sequence.append(BlockRef(key, index, section.name))
+            runs.append((key, section.name))
+        if len(sequence) > 1:  # the first layer is like no other where its norm is looked up
+            seen[id(layer)] = runs
+        sequence += [BlockRef(key, index, name) for key, name in runs]
     blocks[output.key] = output
     sequence.append(BlockRef(output.key, None, "output"))
     return DecodeStep(blocks, tuple(sequence), scenario.positions, scenario.context)

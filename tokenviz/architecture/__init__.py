@@ -177,3 +177,7 @@ class Architecture:
     head: Head = Head()
     prediction: Prediction | None = None
     quantization: Quantization | None = None
+
+    def __hash__(self) -> int:
+        """From a few fields, so that a look-up costs the same for any number of layers; equality reads them all."""
+        return hash((self.family, self.d_model, self.vocab, len(self.layers), self.layers[:1], self.layers[-1:]))
