@@ -185,8 +185,10 @@ def _heat(
     one = alt.layer(*layers).properties(width=_width(grid, part), height={"step": height})
     if len(grid.panes) == 1:
         return one.properties(width="container")
-    found = one.facet(facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2)
-    return found.resolve_axis(y="shared")
+    found: alt.FacetChart = one.facet(
+        facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2
+    )
+    return found
 
 
 def _width(grid: Grid, part: Window) -> Any:
@@ -205,7 +207,7 @@ def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
     )  # fmt: skip
 
 
-def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.LayerChart:
+def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.LayerChart | alt.FacetChart:
     """Shares of the most likely tokens before and after the controls, side by side, with the blind guess as a line.
 
     `rows`: rank, token, when ("before", "after"), share, text.
