@@ -20,7 +20,7 @@ def bamba(c: Reader) -> Architecture:
     kv_heads, group, size = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
     attention = gqa(kv_heads, group, size, bias=bias, out_bias=bias, rope=rope(c, size, partial=0.5))
-    c.read.update(("attn_rotary_emb", "z_loss_coefficient"))
+    c.ignore("attn_rotary_emb", "z_loss_coefficient")
     mamba = prefixed_mamba2(c, norm, c.integer("hidden_size"), state=256, norm_inside=True)
     mixers: dict[bool, Body] = {True: attention, False: mamba}
     ffn = gated_ffn(c, bias=c.boolean("mlp_bias", default=False))

@@ -6,6 +6,7 @@ from typing import Any
 from tokenviz.architecture import GQA, Architecture, DenseFFN, Embedding, Head, LayerNorm
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     beside,
@@ -21,8 +22,6 @@ from tokenviz.families.common import (
 )
 from tokenviz.families.rope import alibi_above, alibi_below, rope
 from tokenviz.notation import ConfigError
-
-WHY = "the family's default"
 
 
 def plain_ffn(width: int, act: str, *, bias: bool) -> DenseFFN:
@@ -58,7 +57,7 @@ def gpt2(c: Reader) -> Architecture:
     def mixer(index: int) -> GQA:
         return gqa(heads, group, size, bias=True, out_bias=True, scale=scale / (index + 1) if by_layer else scale)
 
-    embedding = Embedding(positions=c.integer("n_positions", "max_position_embeddings", default=1024, why=WHY))
+    embedding = Embedding(positions=c.integer("n_positions", "max_position_embeddings", default=1024, why=DEFAULT))
     layers = tuple(layer(norm, mixer(i), ffn) for i in range(layer_count(c)))
     return assemble(c, layers, norm, tied_default=True, embedding=embedding)
 
@@ -70,13 +69,13 @@ def gpt_bigcode(c: Reader) -> Architecture:
         raise ConfigError("add_cross_attention is true; only decoders without an encoder can be read: set it to false")
     c.ignore("scale_attention_softmax_in_fp32", "attention_softmax_in_fp32")
     heads, group, size = quotient_heads(c)
-    if c.boolean("multi_query", default=True, why=WHY):
+    if c.boolean("multi_query", default=True, why=DEFAULT):
         heads, group = 1, heads
     scale = size**-0.5 if c.boolean("scale_attn_weights", default=True) else 1.0
     norm = layer_norm(c)
     mixer = gqa(heads, group, size, bias=True, out_bias=True, scale=scale)
     ffn = plain_ffn(inner_width(c, "n_inner"), _act(c, "gelu_pytorch_tanh"), bias=True)
-    embedding = Embedding(positions=c.integer("n_positions", "max_position_embeddings", default=1024, why=WHY))
+    embedding = Embedding(positions=c.integer("n_positions", "max_position_embeddings", default=1024, why=DEFAULT))
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=True, embedding=embedding)
 
 
@@ -94,7 +93,7 @@ def opt(c: Reader) -> Architecture:
     mixer = gqa(*quotient_heads(c), bias=bias, out_bias=bias)
     ffn = plain_ffn(c.integer("ffn_dim", "intermediate_size"), _act(c, "relu"), bias=bias)
     final = None if c.boolean("_remove_final_layer_norm", default=False) else norm
-    rows = c.integer("max_position_embeddings", default=2048, why=WHY) + 2
+    rows = c.integer("max_position_embeddings", default=2048, why=DEFAULT) + 2
     embedding = Embedding(positions=rows, offset=2)
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), final, tied_default=True, embedding=embedding)
 
@@ -151,7 +150,7 @@ def falcon(c: Reader) -> Architecture:
     """Attention and feed-forward side by side; one key/value head, or groups in the larger models."""
     heads, _, size = quotient_heads(c)
     new = c.boolean("new_decoder_architecture", default=False)
-    multi_query = c.boolean("multi_query", default=True, why=WHY)
+    multi_query = c.boolean("multi_query", default=True, why=DEFAULT)
     kv_heads = c.integer("num_kv_heads", "n_head_kv", default=heads, high=100_000) if new or not multi_query else 1
     c.ignore("num_kv_heads", "n_head_kv")
     bias = c.boolean("bias", default=False)
@@ -163,7 +162,7 @@ def falcon(c: Reader) -> Architecture:
         alibi=type(slopes)(slopes=tuple(s * scale for s in slopes.slopes)) if alibi else None,
     )  # fmt: skip
     norm = layer_norm(c)
-    ffn = plain_ffn(inner_width(c, "ffn_hidden_size"), c.string("activation", default="gelu", why=WHY), bias=bias)
+    ffn = plain_ffn(inner_width(c, "ffn_hidden_size"), c.string("activation", default="gelu", why=DEFAULT), bias=bias)
     norms = c.integer("num_ln_in_parallel_attn", default=2 if new else 1, high=2)
     c.ignore("apply_residual_connection_post_layernorm")
     if not c.boolean("parallel_attn", default=True) and not new:
@@ -180,7 +179,7 @@ def gpt_neox(c: Reader) -> Architecture:
     bias = c.boolean("attention_bias", default=True)
     mixer = gqa(heads, group, size, bias=bias, out_bias=bias, rope=rope(c, size, partial=0.25))
     norm = layer_norm(c)
-    ffn = plain_ffn(c.integer("intermediate_size"), c.string("hidden_act", default="gelu", why=WHY), bias=True)
+    ffn = plain_ffn(c.integer("intermediate_size"), c.string("hidden_act", default="gelu", why=DEFAULT), bias=True)
     together = c.boolean("use_parallel_residual", default=True)
     block = beside(norm, mixer, ffn, shared=False) if together else layer(norm, mixer, ffn)
     return assemble(c, (block,) * layer_count(c), norm, tied_default=False)
@@ -190,7 +189,7 @@ def gpt_neox(c: Reader) -> Architecture:
 def gptj(c: Reader) -> Architecture:
     """Attention and feed-forward side by side behind one norm; neighbouring coordinates turn together."""
     heads, group, size = quotient_heads(c)
-    turning = c.integer("rotary_dim", default=64, high=size, why=WHY)
+    turning = c.integer("rotary_dim", default=64, high=size, why=DEFAULT)
     mixer = gqa(heads, group, size, rope=rope(c, size, partial=turning / size, pairing="pairs"))
     norm = layer_norm(c)
     ffn = plain_ffn(inner_width(c, "n_inner"), _act(c, "gelu_new"), bias=True)
@@ -206,7 +205,7 @@ def phi(c: Reader) -> Architecture:
     geometry = head_geometry(c)
     mixer = gqa(*geometry, bias=True, out_bias=True, rope=rope(c, geometry[2], partial=0.5))
     norm = layer_norm(c)
-    ffn = plain_ffn(c.integer("intermediate_size"), c.string("hidden_act", default="gelu_new", why=WHY), bias=True)
+    ffn = plain_ffn(c.integer("intermediate_size"), c.string("hidden_act", default="gelu_new", why=DEFAULT), bias=True)
     layers = (beside(norm, mixer, ffn, shared=True),) * layer_count(c)
     return assemble(c, layers, norm, tied_default=False, head=Head(bias=True))
 
@@ -221,7 +220,7 @@ def starcoder2(c: Reader) -> Architecture:
     c.ignore("activation_function", "layer_norm_epsilon", "norm_epsilon", "scale_attn_weights", "norm_type", "mlp_type",
              "scale_attention_softmax_in_fp32")  # fmt: skip
     ffn = plain_ffn(
-        c.integer("intermediate_size"), c.string("hidden_act", default="gelu_pytorch_tanh", why=WHY), bias=bias
+        c.integer("intermediate_size"), c.string("hidden_act", default="gelu_pytorch_tanh", why=DEFAULT), bias=bias
     )
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=True)
 
@@ -244,4 +243,4 @@ def stablelm(c: Reader) -> Architecture:
 
 
 def _act(c: Reader, default: str) -> str:
-    return c.string("activation_function", "hidden_act", default=default, why=WHY)
+    return c.string("activation_function", "hidden_act", default=default, why=DEFAULT)

@@ -27,6 +27,9 @@ from tokenviz.families.quantized import declared_quantization
 from tokenviz.notation import DTYPE_BITS, ConfigError
 
 Adapter = Callable[[Reader], Architecture]
+DEFAULT = "the family's default"
+"""Why a default is taken: the family's own config class supplies it."""
+
 FAMILIES: dict[str, Adapter] = {}
 TITLES: dict[str, str] = {}
 
@@ -62,7 +65,7 @@ def assemble(
     prediction: Prediction | None = None,
 ) -> Architecture:
     """What every family reads alike: widths, vocabulary, tying, precision, and the list of keys left over."""
-    tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why="the family's default")
+    tied = c.boolean("tie_word_embeddings", "tie_embedding", default=tied_default, why=DEFAULT)
     vocab = c.integer("vocab_size", high=100_000_000)
     dtype, quantization = _dtype(c), declared_quantization(c)
     max_positions = c.integer(*LENGTHS, default=0, low=0, high=10**9) or None
@@ -100,12 +103,12 @@ def head_geometry(c: Reader, *, kv_heads: int | None = None, head_dim: int | Non
     """
     width, heads = width_of(c), query_heads(c)
     known = None if any(c.is_null(key) for key in KV_HEADS) else kv_heads
-    why = "as many as query heads" if known is None else "the family's default"
+    why = "as many as query heads" if known is None else DEFAULT
     found = c.integer(*KV_HEADS, default=known or heads, high=100_000, why=why)
     if heads % found:
         raise ConfigError(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {found}")
     if head_dim is not None and not c.is_null("head_dim"):
-        return found, heads // found, c.integer("head_dim", default=head_dim, high=100_000, why="the family's default")
+        return found, heads // found, c.integer("head_dim", default=head_dim, high=100_000, why=DEFAULT)
     if not c.has("head_dim") and width % heads:
         raise ConfigError(f"hidden_size {width} is not a multiple of num_attention_heads {heads}; give head_dim")
     size = c.integer("head_dim", default=width // heads, high=100_000, why="hidden_size / num_attention_heads")
@@ -139,19 +142,19 @@ def per_head(norm: Norm) -> QKNorm:
 
 def rms(c: Reader, *, default: float = 1e-6, zero_centred: bool = False) -> RMSNorm:
     """The RMSNorm that a config declares."""
-    eps = c.number("rms_norm_eps", "norm_eps", default=default, why="the family's default")
+    eps = c.number("rms_norm_eps", "norm_eps", default=default, why=DEFAULT)
     return RMSNorm(eps=eps, zero_centred=zero_centred)
 
 
 def layer_norm(c: Reader, *, default: float = 1e-5, bias: bool = True) -> LayerNorm:
     """The LayerNorm that a config declares."""
     keys = ("layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps")
-    return LayerNorm(eps=c.number(*keys, default=default, why="the family's default"), weighted=True, bias=bias)
+    return LayerNorm(eps=c.number(*keys, default=default, why=DEFAULT), weighted=True, bias=bias)
 
 
 def positive(c: Reader, key: str, default: float) -> float:
     """A number above 0, such as a divisor."""
-    value = c.number(key, default=default, why="the family's default")
+    value = c.number(key, default=default, why=DEFAULT)
     if value <= 0:
         raise ConfigError(f"{key} is {value:g}; give a number above 0")
     return value
@@ -189,7 +192,7 @@ def beside(norm: Norm, mixer: Body, ffn: Body, *, shared: bool) -> Layer:
 
 def activation(c: Reader) -> str:
     """The feed-forward's activation."""
-    return c.string("hidden_act", "hidden_activation", default="silu", why="the family's default")
+    return c.string("hidden_act", "hidden_activation", default="silu", why=DEFAULT)
 
 
 def gated_ffn(c: Reader, *, bias: bool = False, act: str = "") -> DenseFFN:
@@ -201,9 +204,9 @@ def gated_ffn(c: Reader, *, bias: bool = False, act: str = "") -> DenseFFN:
 def window_of(c: Reader, *, default: int | None = None) -> int | None:
     """Positions that a windowed layer attends to, the current one included; null and 0 mean that there is no window."""
     if c.is_null("sliding_window"):
-        c.read.add("sliding_window")
+        c.ignore("sliding_window")
         return None
-    why = "the family's default" if default else ""
+    why = DEFAULT if default else ""
     return c.integer("sliding_window", default=default or 0, low=0, high=10**9, why=why) or None
 
 

@@ -16,7 +16,7 @@ from tokenviz.architecture import (
     Rope,
 )
 from tokenviz.config import Reader
-from tokenviz.families.common import activation, assemble, family, layer, layer_count
+from tokenviz.families.common import DEFAULT, activation, assemble, family, layer, layer_count
 from tokenviz.families.rope import rope
 from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe, sparse_layers
 from tokenviz.notation import ConfigError
@@ -87,15 +87,15 @@ def latent_attention(c: Reader, *, query_rank: int | None, nope: bool = False) -
     """Latent attention without an indexer. `query_rank` is the default of an absent q_lora_rank; null means none."""
     heads = c.integer("num_attention_heads", high=100_000)
     sizes = {
-        k: c.integer(k, default=v, high=100_000, why="the family's default")
+        k: c.integer(k, default=v, high=100_000, why=DEFAULT)
         for k, v in (("qk_nope_head_dim", 128), ("qk_rope_head_dim", 64), ("v_head_dim", 128), ("kv_lora_rank", 512))
     }
-    c.read.update(("num_key_value_heads", "head_dim", "qk_head_dim", "rope_theta", "rope_scaling", "rope_parameters"))
+    c.ignore("num_key_value_heads", "head_dim", "qk_head_dim", "rope_theta", "rope_scaling", "rope_parameters")
     if "q_lora_rank" in c.data and c.data["q_lora_rank"] is None:
-        c.read.add("q_lora_rank")
+        c.ignore("q_lora_rank")
         query_rank = None
     elif query_rank is not None or c.has("q_lora_rank"):
-        query_rank = c.integer("q_lora_rank", default=query_rank, high=1_000_000, why="the family's default")
+        query_rank = c.integer("q_lora_rank", default=query_rank, high=1_000_000, why=DEFAULT)
     dims = sizes["qk_rope_head_dim"]
     turning = None if nope else interleaved(c, rope(c, dims))
     return LatentAttention(
@@ -130,12 +130,12 @@ def indexer(c: Reader, mixer: LatentAttention, *, heads: int, pairing: str) -> I
         raise ConfigError(
             "q_lora_rank is null; the sparse-attention indexer reads the compressed query, so give a rank"
         )
-    size = c.integer("index_head_dim", default=128, high=100_000, why="the family's default")
+    size = c.integer("index_head_dim", default=128, high=100_000, why=DEFAULT)
     if size <= mixer.rope_dim:
         raise ConfigError(f"index_head_dim {size} is not larger than qk_rope_head_dim {mixer.rope_dim}")
     return Indexer(
-        heads=c.integer("index_n_heads", default=heads, high=100_000, why="the family's default"), head_dim=size,
-        top_k=c.integer("index_topk", default=2048, high=10**9, why="the family's default"),
+        heads=c.integer("index_n_heads", default=heads, high=100_000, why=DEFAULT), head_dim=size,
+        top_k=c.integer("index_topk", default=2048, high=10**9, why=DEFAULT),
         rope=replace(mixer.rope, pairing=pairing), norm=LayerNorm(eps=1e-6, weighted=True, bias=True),
     )  # fmt: skip
 
@@ -164,7 +164,7 @@ def _build(
     eps: float = 1e-6,
 ) -> Architecture:  # fmt: skip
     """One of `mixers` for each layer; a dense feed-forward first, experts from `first_dense` on."""
-    norm = RMSNorm(eps=c.number("rms_norm_eps", default=eps, why="the family's default"), zero_centred=False)
+    norm = RMSNorm(eps=c.number("rms_norm_eps", default=eps, why=DEFAULT), zero_centred=False)
     sparse = sparse_layers(c, len(mixers), first_dense)
     bias = c.boolean("mlp_bias", default=False)
     dense = DenseFFN(
@@ -173,10 +173,10 @@ def _build(
     ffns: list[DenseFFN | MoE] = [dense, dense]
     if any(sparse):
         width = c.integer("moe_intermediate_size")
-        shared = c.integer("n_shared_experts", default=shared, low=0, high=10_000, why="the family's default")
+        shared = c.integer("n_shared_experts", default=shared, low=0, high=10_000, why=DEFAULT)
         ffns[1] = routed_moe(c, routing, width=width, shared=width * shared or None)
     guesses = name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
-    c.read.add("layer_types")
+    c.ignore("layer_types")
     last = layer(norm, replace(mixers[0], lends=False), ffns[1])
     extra = Prediction(layer=last, count=guesses) if guesses else None
     layers = tuple(layer(norm, mixer, ffns[s]) for mixer, s in zip(mixers, sparse, strict=True))

@@ -17,6 +17,7 @@ from tokenviz.architecture import (
 )
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     family,
@@ -44,7 +45,6 @@ from tokenviz.families.routed import (
 from tokenviz.notation import ConfigError
 
 WINDOWED = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 
 
 def router(scoring: str, **features: object) -> Router:
@@ -82,8 +82,8 @@ def gpt_oss(c: Reader) -> Architecture:
     experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=4)
     c.ignore("experts_per_token", "initial_context_length", "hidden_act")
     unit = ClampedSwiGLU(
-        limit=c.number("swiglu_limit", default=7.0, why=WHY), alpha=c.number("swiglu_alpha", default=1.702, why=WHY),
-        offset=1.0,
+        limit=c.number("swiglu_limit", default=7.0, why=DEFAULT),
+        alpha=c.number("swiglu_alpha", default=1.702, why=DEFAULT), offset=1.0,
     )  # fmt: skip
     ffn = MoE(
         experts=experts, per_token=chosen, width=c.integer("intermediate_size"), activation=unit, gated=True, bias=True,
@@ -140,8 +140,8 @@ def glm4_moe(c: Reader) -> Architecture:
         *geometry, bias=c.boolean("attention_bias", default=False), rope=rope(c, geometry[2], partial=0.5),
         qk_norm=per_head(norm) if c.boolean("use_qk_norm", default=False) else None,
     )  # fmt: skip
-    width = c.integer("moe_intermediate_size", default=1408, why=WHY)
-    shared = width * c.integer("n_shared_experts", default=1, low=0, high=1_000, why=WHY)
+    width = c.integer("moe_intermediate_size", default=1408, why=DEFAULT)
+    shared = width * c.integer("n_shared_experts", default=1, low=0, high=1_000, why=DEFAULT)
     routed = routed_moe(c, Routing(groups=(1, 1), scale=1.0), width=width, shared=shared or None)
     dense = gated_ffn(c)
     name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
@@ -180,11 +180,11 @@ def _mixers4(c: Reader, norm: RMSNorm) -> dict[tuple[bool, str], GQA]:
     tuning = c.get("attn_temperature_tuning")
     temperature = None
     if tuning is None or tuning:
-        scale = c.number("attn_scale", default=0.1, why=WHY)
-        temperature = Temperature(scale=scale, step=c.integer("floor_scale", default=8192, why=WHY), offset=1)
+        scale = c.number("attn_scale", default=0.1, why=DEFAULT)
+        temperature = Temperature(scale=scale, step=c.integer("floor_scale", default=8192, why=DEFAULT), offset=1)
     c.ignore("attn_scale", "floor_scale")
     still = replace(plain, temperature=temperature)
-    chunk = c.integer("attention_chunk_size", default=8192, high=10**9, why=WHY)
+    chunk = c.integer("attention_chunk_size", default=8192, high=10**9, why=DEFAULT)
     return {
         (turns, kind): replace(mixer, chunk=chunk if kind == "chunked_attention" else None)
         for turns, mixer in ((True, turning), (False, still))
@@ -195,7 +195,7 @@ def _mixers4(c: Reader, norm: RMSNorm) -> dict[tuple[bool, str], GQA]:
 def _routed_layers(c: Reader, count: int) -> set[int]:
     """Numbers of the layers with experts: moe_layers where given, else every so many."""
     listed = c.get("moe_layers")
-    step = c.integer("interleave_moe_layer_step", default=1, high=10_000, why=WHY)
+    step = c.integer("interleave_moe_layer_step", default=1, high=10_000, why=DEFAULT)
     if listed is None:
         return set(range(step - 1, count, step))
     if not isinstance(listed, list) or any(isinstance(i, bool) or not isinstance(i, int) for i in listed):
@@ -213,5 +213,5 @@ def _experts4(c: Reader) -> MoE:
 
 
 def _dense4(c: Reader) -> DenseFFN:
-    width = c.integer("intermediate_size_mlp", default=16384, why=WHY)
+    width = c.integer("intermediate_size_mlp", default=16384, why=DEFAULT)
     return DenseFFN(width=width, activation=activation(c), gated=True, bias=False, out_bias=False)

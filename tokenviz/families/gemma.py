@@ -21,6 +21,7 @@ from tokenviz.architecture import (
 )
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     assemble,
     family,
     gated_ffn,
@@ -42,7 +43,6 @@ from tokenviz.families.routed import experts_of
 from tokenviz.notation import ConfigError
 
 KINDS = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 TANH = "gelu_pytorch_tanh"
 
 
@@ -52,7 +52,7 @@ def gemma(c: Reader) -> Architecture:
     norm = rms(c, zero_centred=True)
     geometry = head_geometry(c, kv_heads=16, head_dim=256)
     bias = c.boolean("attention_bias", default=False)
-    act = c.string("hidden_act", "hidden_activation", default=TANH, why=WHY)
+    act = c.string("hidden_act", "hidden_activation", default=TANH, why=DEFAULT)
     c.ignore("hidden_act", "hidden_activation")
     ffn = gated_ffn(c, act=TANH if act == "gelu" else act)  # the published "gelu" means the tanh form
     mixer = gqa(*geometry, bias=bias, out_bias=bias, rope=rope(c, geometry[2]))
@@ -103,7 +103,7 @@ def _rope3(c: Reader, head_dim: int, kind: str) -> Any:
     turning = rope(c, head_dim, theta=1_000_000.0)
     if kind == "full_attention":
         return turning
-    return replace(turning, theta=c.number("rope_local_base_freq", default=10_000.0, why=WHY), scaling=())
+    return replace(turning, theta=c.number("rope_local_base_freq", default=10_000.0, why=DEFAULT), scaling=())
 
 
 @family("gemma4_text", "gemma4", "gemma4_unified_text", "gemma4_unified", title="Gemma")
@@ -133,7 +133,7 @@ def _attention4(c: Reader, norm: RMSNorm, kind: str) -> GQA:
     kv_heads, group, head_dim = head_geometry(c, kv_heads=4, head_dim=256)
     is_key = False
     if kind == "full_attention":
-        head_dim = c.integer("global_head_dim", default=512, high=100_000, why=WHY)
+        head_dim = c.integer("global_head_dim", default=512, high=100_000, why=DEFAULT)
         is_key = c.boolean("attention_k_eq_v", default=False)
         if is_key and c.has("num_global_key_value_heads"):
             kv_heads = c.integer("num_global_key_value_heads", high=100_000)
@@ -203,7 +203,7 @@ def _feed_forward4(c: Reader, norm: RMSNorm, ffn: DenseFFN) -> Section:
 
 def _per_layer_table(c: Reader, norm: RMSNorm, layers: int) -> PerLayerTable | None:
     """The table of embeddings of each layer's own, in the models that have one."""
-    width = c.integer("hidden_size_per_layer_input", default=256, low=0, why=WHY)
+    width = c.integer("hidden_size_per_layer_input", default=256, low=0, why=DEFAULT)
     rows = c.integer("vocab_size_per_layer_input", default=262_144, high=100_000_000)
     return PerLayerTable(vocab=rows, layers=layers, width=width, norm=norm) if width else None
 
@@ -216,7 +216,7 @@ def _attention(c: Reader, geometry: tuple[int, int, int], **features: Any) -> GQ
 
 
 def _ffn(c: Reader) -> DenseFFN:
-    act = c.string("hidden_activation", default=TANH, why=WHY)
+    act = c.string("hidden_activation", default=TANH, why=DEFAULT)
     c.ignore("hidden_act")  # present in some files; hidden_activation decides
     return gated_ffn(c, act=act)
 
@@ -225,7 +225,7 @@ def _cap(c: Reader, key: str, default: float | None) -> float | None:
     if c.is_null(key):
         c.ignore(key)
         return None
-    return c.number(key, default=default or 0.0, why=WHY if default else "") or None
+    return c.number(key, default=default or 0.0, why=DEFAULT if default else "") or None
 
 
 def _causal(c: Reader) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tokenviz.architecture import Architecture, DenseFFN, KimiDelta, LatentAttention, Layer, MoE, RMSNorm
 from tokenviz.config import Reader
-from tokenviz.families.common import activation, assemble, family, layer, layer_count
+from tokenviz.families.common import DEFAULT, activation, assemble, family, layer, layer_count
 from tokenviz.families.deepseek import latent_attention
 from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe, sparse_layers
 from tokenviz.notation import ConfigError
@@ -13,7 +13,7 @@ from tokenviz.notation import ConfigError
 @family("kimi_linear", title="Kimi Linear")
 def kimi_linear(c: Reader) -> Architecture:
     """Layer lists are 1-based; no layer has positions; experts in all layers but the first."""
-    norm = RMSNorm(eps=c.number("rms_norm_eps", default=1e-5, why="the family's default"), zero_centred=False)
+    norm = RMSNorm(eps=c.number("rms_norm_eps", default=1e-5, why=DEFAULT), zero_centred=False)
     if not c.boolean("mla_use_nope", default=True):
         raise ConfigError("mla_use_nope is false; this family's attention turns nothing by position: set it to true")
     mixers: dict[str, LatentAttention | KimiDelta] = {
@@ -42,7 +42,7 @@ def _ffns(c: Reader, sparse: tuple[bool, ...]) -> tuple[DenseFFN | MoE, ...]:
         return (dense,) * len(sparse)
     width = c.integer("moe_intermediate_size")
     shared = c.integer("num_shared_experts", "n_shared_experts", default=1, low=0, high=10_000, why="family default")
-    c.read.add("use_grouped_topk")
+    c.ignore("use_grouped_topk")
     moe = routed_moe(c, Routing(groups=(1, 1), scale=2.446), width=width, shared=width * shared or None)
     return tuple(moe if s else dense for s in sparse)
 

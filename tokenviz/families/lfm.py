@@ -2,12 +2,10 @@
 
 from tokenviz.architecture import Architecture, Body, DenseFFN, MoE, RMSNorm, Router, ShortConv
 from tokenviz.config import Reader
-from tokenviz.families.common import assemble, family, gqa, head_geometry, layer, layer_count, per_head
+from tokenviz.families.common import DEFAULT, assemble, family, gqa, head_geometry, layer, layer_count, per_head
 from tokenviz.families.rope import rope
 from tokenviz.families.routed import CORRECTION_NOTE, experts_of
 from tokenviz.notation import ConfigError
-
-WHY = "the family's default"
 
 
 @family("lfm2", title="LFM2")
@@ -20,38 +18,38 @@ def lfm2(c: Reader) -> Architecture:
 @family("lfm2_moe", title="LFM2")
 def lfm2_moe(c: Reader) -> Architecture:
     """With sigmoid-routed experts in all layers but the first few."""
-    width = c.integer("intermediate_size", default=7168, why=WHY)
+    width = c.integer("intermediate_size", default=7168, why=DEFAULT)
     dense = DenseFFN(width=width, activation="silu", gated=True, bias=False, out_bias=False)
     experts, chosen = experts_of(c, "num_experts")
-    correction = c.boolean("use_expert_bias", default=True, why=WHY)
+    correction = c.boolean("use_expert_bias", default=True, why=DEFAULT)
     if correction:
         c.assume(CORRECTION_NOTE)
     router = Router(
         scoring="sigmoid", select_first=False, bias=False, correction=correction, groups=1, kept_groups=1,
-        renormalise=c.boolean("norm_topk_prob", default=True, why=WHY), epsilon=1e-6,
-        scale=c.number("routed_scaling_factor", default=1.0, why=WHY),
+        renormalise=c.boolean("norm_topk_prob", default=True, why=DEFAULT), epsilon=1e-6,
+        scale=c.number("routed_scaling_factor", default=1.0, why=DEFAULT),
     )  # fmt: skip
     sparse = MoE(
-        experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size", default=1792, why=WHY),
+        experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size", default=1792, why=DEFAULT),
         activation="silu", gated=True, bias=False, router=router, weigh_input=False, shared=None,
     )  # fmt: skip
-    first = c.integer("num_dense_layers", default=2, low=0, high=10_000, why=WHY)
+    first = c.integer("num_dense_layers", default=2, low=0, high=10_000, why=DEFAULT)
     return _build(c, tuple(dense if i < first else sparse for i in range(layer_count(c))))
 
 
 def _build(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
-    norm = RMSNorm(eps=c.number("norm_eps", "block_norm_eps", default=1e-5, why=WHY), zero_centred=False)
+    norm = RMSNorm(eps=c.number("norm_eps", "block_norm_eps", default=1e-5, why=DEFAULT), zero_centred=False)
     width = c.integer("hidden_size", "block_dim")
     for key in ("conv_dim", "conv_dim_out", "block_dim"):
         if c.get(key) not in (None, width):
             raise ConfigError(f"{key} is {c.get(key)}; the convolution works at hidden_size {width}")
-    c.read.update(("block_use_swiglu", "theta"))
+    c.ignore("block_use_swiglu", "theta")
     kv_heads, group, size = head_geometry(c)
     attention = gqa(
         kv_heads, group, size, qk_norm=per_head(norm), rope=rope(c, size, theta=1_000_000.0)
     )  # fmt: skip
     conv = ShortConv(
-        channels=width, taps=c.integer("conv_L_cache", default=3, low=2, high=1_000, why=WHY),
+        channels=width, taps=c.integer("conv_L_cache", default=3, low=2, high=1_000, why=DEFAULT),
         bias=c.boolean("conv_bias", default=False),
     )  # fmt: skip
     mixers: dict[str, Body] = {"conv": conv, "full_attention": attention}
@@ -75,10 +73,10 @@ def _kinds(c: Reader, count: int) -> tuple[str, ...]:
 def _adjusted(c: Reader) -> int:
     """Two thirds of the declared width, times a multiplier, rounded up to a multiple; or the width as it is."""
     width = c.integer("block_ff_dim", "intermediate_size", high=10_000_000)
-    c.read.add("intermediate_size")
+    c.ignore("intermediate_size")
     multiple = c.integer("block_multiple_of", default=256, high=1_000_000)
     factor = c.number("block_ffn_dim_multiplier", default=1.0)
-    if not c.boolean("block_auto_adjust_ff_dim", default=True, why=WHY):
+    if not c.boolean("block_auto_adjust_ff_dim", default=True, why=DEFAULT):
         return width
     adjusted = int(factor * int(2 * width / 3))
     adjusted = multiple * -(-adjusted // multiple)

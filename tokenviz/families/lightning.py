@@ -5,6 +5,7 @@ from dataclasses import replace
 from tokenviz.architecture import Architecture, Body, Layer, LinearAttention, MoE, RMSNorm, Section
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     family,
@@ -18,7 +19,6 @@ from tokenviz.families.rope import rope
 from tokenviz.families.routed import experts_of
 from tokenviz.notation import ConfigError
 
-WHY = "the family's default"
 KINDS = ("full_attention", "linear_attention")
 FACTORS = {
     "full_attention": ("full_attn", "full_attention"),
@@ -35,7 +35,7 @@ def minimax(c: Reader) -> Architecture:
         raise ConfigError("shared_intermediate_size is not 0; this family's shared experts have no recipe")
     if not c.boolean("postnorm", default=True):
         raise ConfigError("postnorm is false; this family carries the normalised input on: set it to true")
-    c.read.update(("block_size", "shared_moe_mode", "sliding_window", "router_jitter_noise"))
+    c.ignore("block_size", "shared_moe_mode", "sliding_window", "router_jitter_noise")
     kv_heads, group, size = head_geometry(c)
     turned = c.integer("rotary_dim", default=size, high=size)
     turning = rope(c, turned, theta=1_000_000.0)
@@ -63,8 +63,8 @@ def _section(c: Reader, name: str, kind: str, norm: RMSNorm, body: Body) -> Sect
     plain = Section(name=name, norm=norm, body=body, carries_norm=True)
     return replace(
         plain,
-        carry_scale=c.number(f"{new}_alpha_factor", f"layernorm_{old}_alpha", default=1.0, why=WHY),
-        residual_scale=c.number(f"{new}_beta_factor", f"layernorm_{old}_beta", default=1.0, why=WHY),
+        carry_scale=c.number(f"{new}_alpha_factor", f"layernorm_{old}_alpha", default=1.0, why=DEFAULT),
+        residual_scale=c.number(f"{new}_beta_factor", f"layernorm_{old}_beta", default=1.0, why=DEFAULT),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tokenviz.architecture import Architecture, Embedding, Head, Temperature
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     assemble,
     family,
     gated_ffn,
@@ -131,11 +132,10 @@ def granite(c: Reader) -> Architecture:
     norm = rms(c)
     geometry = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
-    why = "the family's default"
-    scale = c.number("attention_multiplier", default=1.0, why=why)
+    scale = c.number("attention_multiplier", default=1.0, why=DEFAULT)
     mixer = gqa(*geometry, bias=bias, out_bias=bias, rope=rope(c, geometry[2]), scale=scale)
     ffn = gated_ffn(c, bias=c.boolean("mlp_bias", default=False))
-    block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=why))
-    embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=why))
+    block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=DEFAULT))
+    embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=DEFAULT))
     head = Head(scale=1 / positive(c, "logits_scaling", 1.0))
     return assemble(c, (block,) * layer_count(c), norm, tied_default=False, embedding=embedding, head=head)

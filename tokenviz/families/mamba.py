@@ -15,7 +15,7 @@ from tokenviz.architecture import (
     StateSpace,
 )
 from tokenviz.config import Reader
-from tokenviz.families.common import assemble, expanded, family, layer_count
+from tokenviz.families.common import DEFAULT, assemble, expanded, family, layer_count
 from tokenviz.notation import ConfigError
 
 NATIVE = "mamba_ssm"
@@ -33,12 +33,12 @@ def mamba2(c: Reader) -> Architecture:
     norm = _norm(c)
     bias = c.boolean("use_bias", default=False)
     mixer = StateSpace(
-        heads=heads, head_dim=size, state=c.integer("state_size", default=128, why="the family's default"),
+        heads=heads, head_dim=size, state=c.integer("state_size", default=128, why=DEFAULT),
         groups=groups_of(c, heads, "n_groups", 8), taps=taps_of(c, "conv_kernel"),
         conv_bias=c.boolean("use_conv_bias", default=True), bias=bias, out_bias=bias, norm=norm, norm_first=False,
         dt_limits=limits_of(c), multipliers=None,
     )  # fmt: skip
-    c.read.update(("time_step_rank", "time_step_min", "time_step_max"))
+    c.ignore("time_step_rank", "time_step_min", "time_step_max")
     return assemble(c, _stack(c, norm, mixer), norm, tied_default=False)
 
 
@@ -48,12 +48,12 @@ def mamba(c: Reader) -> Architecture:
     require_silu(c, "hidden_act")
     norm, width = _norm(c), c.integer("hidden_size")
     inner = expanded(c, "expand", width)
-    c.read.update(("intermediate_size", "time_step_min", "time_step_max", "mixer_rms_eps"))
+    c.ignore("intermediate_size", "time_step_min", "time_step_max", "mixer_rms_eps")
     inside = None
     if c.model_type == "falcon_mamba":
         inside = RMSNorm(eps=c.number("mixer_rms_eps", default=1e-6), zero_centred=False, weighted=False)
     mixer = SelectiveScan(
-        channels=inner, state=c.integer("state_size", default=16, why="the family's default"),
+        channels=inner, state=c.integer("state_size", default=16, why=DEFAULT),
         taps=taps_of(c, "conv_kernel"), dt_rank=rank_of(c, "time_step_rank", width),
         conv_bias=c.boolean("use_conv_bias", default=True), bias=c.boolean("use_bias", default=False), norm=inside,
     )  # fmt: skip
@@ -67,7 +67,7 @@ def native(c: Reader) -> Architecture:
     for key in ("attn_layer_idx", "d_intermediate"):
         if c.get(key):
             raise ConfigError(f"{key} is {c.get(key)}; attention and feed-forward layers of this format have no recipe")
-    c.read.update(("attn_cfg", "model_type"))
+    c.ignore("attn_cfg", "model_type")
     width = c.integer("d_model")
     norm: Norm = RMSNorm(eps=1e-5, zero_centred=False)
     if not c.boolean("rms_norm", default=True):
@@ -83,7 +83,7 @@ def native(c: Reader) -> Architecture:
 def _native_mixer(ssm: Reader, width: int) -> StateSpace | SelectiveScan:
     inner = expanded(ssm, "expand", width)
     taps = ssm.integer("d_conv", default=4, low=2, high=1_000)
-    ssm.read.update(("dt_min", "dt_max", "dt_init_floor", "dt_init", "dt_scale", "A_init_range", "chunk_size"))
+    ssm.ignore("dt_min", "dt_max", "dt_init_floor", "dt_init", "dt_scale", "A_init_range", "chunk_size")
     kind = ssm.string("layer", default="Mamba1")
     if kind == "Mamba1":
         return SelectiveScan(
@@ -123,7 +123,7 @@ def _renamed(c: Reader, width: int) -> Reader:
 
 
 def _norm(c: Reader) -> RMSNorm:
-    return RMSNorm(eps=c.number("layer_norm_epsilon", default=1e-5, why="the family's default"), zero_centred=False)
+    return RMSNorm(eps=c.number("layer_norm_epsilon", default=1e-5, why=DEFAULT), zero_centred=False)
 
 
 def _stack(c: Reader, norm: RMSNorm, mixer: StateSpace | SelectiveScan) -> tuple[Layer, ...]:
@@ -135,12 +135,12 @@ def _stack(c: Reader, norm: RMSNorm, mixer: StateSpace | SelectiveScan) -> tuple
 
 def taps_of(c: Reader, key: str, default: int = 4) -> int:
     """Taps of the convolution."""
-    return c.integer(key, default=default, low=2, high=1_000, why="the family's default")
+    return c.integer(key, default=default, low=2, high=1_000, why=DEFAULT)
 
 
 def groups_of(c: Reader, heads: int, key: str, default: int) -> int:
     """Groups of heads that share B and C."""
-    groups = c.integer(key, default=default, high=100_000, why="the family's default")
+    groups = c.integer(key, default=default, high=100_000, why=DEFAULT)
     if heads % groups:
         raise ConfigError(f"{key} {groups} does not divide the {heads} heads")
     return groups

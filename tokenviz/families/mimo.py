@@ -5,6 +5,7 @@ from dataclasses import replace
 from tokenviz.architecture import Architecture, RMSNorm
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     assemble,
     family,
     gated_ffn,
@@ -19,7 +20,6 @@ from tokenviz.families.routed import Routing, routed_moe
 from tokenviz.notation import ConfigError
 
 KINDS = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 SAME = (
     "swa_head_dim", "swa_v_head_dim", "swa_num_attention_heads", "n_shared_experts", "attention_chunk_size",
     "hybrid_block_size", "sliding_window", "sliding_window_size", "add_swa_attention_sink_bias", "layer_types",
@@ -31,7 +31,7 @@ SAME = (
 @family("mimo_v2_flash", title="MiMo")
 def mimo_v2_flash(c: Reader) -> Architecture:
     """Windowed layers have sinks, twice the key/value heads and a RoPE base of their own; sigmoid-routed experts."""
-    eps = c.number("rms_norm_eps", "layernorm_epsilon", default=1e-5, why=WHY)
+    eps = c.number("rms_norm_eps", "layernorm_epsilon", default=1e-5, why=DEFAULT)
     norm, count = RMSNorm(eps=eps, zero_centred=False), layer_count(c)
     kv_heads, group, head_dim = head_geometry(c, kv_heads=4, head_dim=192)
     local_heads = c.integer("swa_num_key_value_heads", default=2 * kv_heads, high=100_000)
@@ -39,8 +39,8 @@ def mimo_v2_flash(c: Reader) -> Architecture:
         raise ConfigError(
             f"num_attention_heads is not a multiple of the windowed layers' {local_heads} key/value heads"
         )
-    value_dim = c.integer("v_head_dim", default=128, high=100_000, why=WHY)
-    scale = 1.0 if c.is_null("attention_value_scale") else c.number("attention_value_scale", default=0.707, why=WHY)
+    value_dim = c.integer("v_head_dim", default=128, high=100_000, why=DEFAULT)
+    scale = 1.0 if c.is_null("attention_value_scale") else c.number("attention_value_scale", default=0.707, why=DEFAULT)
     bias = c.boolean("attention_bias", default=False)
     both = {"value_dim": value_dim, "bias": bias, "value_scale": scale}
     nested = any(isinstance(v, dict) for v in c.mapping("rope_parameters").values())
@@ -48,7 +48,7 @@ def mimo_v2_flash(c: Reader) -> Architecture:
     if nested:
         local_turning = rope(c, head_dim, partial=0.334, theta=10_000.0, kind="sliding_attention")
     else:
-        local_turning = replace(turning, theta=c.number("swa_rope_theta", default=10_000.0, why=WHY), scaling=())
+        local_turning = replace(turning, theta=c.number("swa_rope_theta", default=10_000.0, why=DEFAULT), scaling=())
     mixers = {
         "full_attention": gqa(kv_heads, group, head_dim, rope=turning, **both),
         "sliding_attention": gqa(
@@ -56,7 +56,7 @@ def mimo_v2_flash(c: Reader) -> Architecture:
             **both,
         ),
     }  # fmt: skip
-    width = c.integer("moe_intermediate_size", default=2048, why=WHY)
+    width = c.integer("moe_intermediate_size", default=2048, why=DEFAULT)
     routed = routed_moe(c, Routing(groups=(1, 1), scale=1.0), width=width, shared=None)
     dense = gated_ffn(c)
     layers = tuple(
@@ -71,7 +71,7 @@ def _window(c: Reader) -> int:
     """The window; under its other name, the current position is not counted in it."""
     if c.has("sliding_window_size"):
         return c.integer("sliding_window_size", high=10**9) + 1
-    return c.integer("sliding_window", default=129, high=10**9, why=WHY)
+    return c.integer("sliding_window", default=129, high=10**9, why=DEFAULT)
 
 
 def _flags(c: Reader, key: str, count: int) -> list[bool] | None:

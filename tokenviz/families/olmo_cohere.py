@@ -5,6 +5,7 @@ from dataclasses import replace
 from tokenviz.architecture import Architecture, Head, Layer, LayerNorm, MoE, QKNorm, RMSNorm, Section
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     beside,
@@ -24,7 +25,6 @@ from tokenviz.families.rope import rope
 from tokenviz.families.routed import experts_of
 
 KINDS = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 
 
 def whole(norm: RMSNorm) -> QKNorm:
@@ -96,7 +96,7 @@ def olmoe(c: Reader) -> Architecture:
     experts, chosen = experts_of(c, "num_experts", "num_local_experts")
     ffn = MoE(
         experts=experts, per_token=chosen, width=c.integer("intermediate_size"), activation=activation(c), gated=True,
-        bias=False, router=softmax_router(renormalise=c.boolean("norm_topk_prob", default=False, why=WHY)),
+        bias=False, router=softmax_router(renormalise=c.boolean("norm_topk_prob", default=False, why=DEFAULT)),
         weigh_input=False, shared=None,
     )  # fmt: skip
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=False)
@@ -113,7 +113,7 @@ def cohere(c: Reader) -> Architecture:
         *geometry, bias=bias, out_bias=bias, rope=rope(c, geometry[2], theta=500_000.0, pairing="pairs"),
         qk_norm=qk_norm if c.boolean("use_qk_norm", default=False) else None,
     )  # fmt: skip
-    head = Head(scale=c.number("logit_scale", default=0.0625, why=WHY))
+    head = Head(scale=c.number("logit_scale", default=0.0625, why=DEFAULT))
     layers = (beside(norm, mixer, gated_ffn(c), shared=True),) * layer_count(c)
     return assemble(c, layers, norm, tied_default=True, head=head)
 
@@ -143,6 +143,6 @@ def cohere2(c: Reader) -> Architecture:
     )
     ffn = gated_ffn(c)
     c.ignore(*COHERE2_FIXED)
-    head = Head(scale=c.number("logit_scale", default=0.0625, why=WHY))
+    head = Head(scale=c.number("logit_scale", default=0.0625, why=DEFAULT))
     layers = tuple(beside(norm, mixers[k], ffn, shared=True) for k in kinds)
     return assemble(c, layers, norm, tied_default=True, head=head)

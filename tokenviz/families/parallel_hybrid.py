@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tokenviz.architecture import Architecture, Branch, Embedding, Head, Layer, Parallel, Section, StateSpace
 from tokenviz.config import Reader
-from tokenviz.families.common import assemble, family, gated_ffn, gqa, head_geometry, layer_count, rms
-from tokenviz.families.hybrid import WHY, prefixed_mamba2
+from tokenviz.families.common import DEFAULT, assemble, family, gated_ffn, gqa, head_geometry, layer_count, rms
+from tokenviz.families.hybrid import prefixed_mamba2
 from tokenviz.families.mamba import require_silu
 from tokenviz.families.rope import rope
 from tokenviz.notation import ConfigError
@@ -22,17 +22,17 @@ def falcon_h1(c: Reader) -> Architecture:
     bias = c.boolean("attention_bias", default=False)
     attention = gqa(
         kv_heads, group, size, bias=bias, out_bias=bias, rope=rope(c, size),
-        key_scale=c.number("key_multiplier", default=1.0, why=WHY),
+        key_scale=c.number("key_multiplier", default=1.0, why=DEFAULT),
     )  # fmt: skip
     branches = (
         Branch(
-            name="mamba", norm=None, body=_mixer(c), in_scale=c.number("ssm_in_multiplier", default=1.0, why=WHY),
-            out_scale=c.number("ssm_out_multiplier", default=1.0, why=WHY),
+            name="mamba", norm=None, body=_mixer(c), in_scale=c.number("ssm_in_multiplier", default=1.0, why=DEFAULT),
+            out_scale=c.number("ssm_out_multiplier", default=1.0, why=DEFAULT),
         ),
         Branch(
             name="attention", norm=None, body=attention,
-            in_scale=c.number("attention_in_multiplier", default=1.0, why=WHY),
-            out_scale=c.number("attention_out_multiplier", default=1.0, why=WHY),
+            in_scale=c.number("attention_in_multiplier", default=1.0, why=DEFAULT),
+            out_scale=c.number("attention_out_multiplier", default=1.0, why=DEFAULT),
         ),
     )  # fmt: skip
     gate, down = numbers(c, "mlp_multipliers", 2)
@@ -41,16 +41,16 @@ def falcon_h1(c: Reader) -> Architecture:
         Section(name="mixer", norm=norm, body=Parallel(branches=branches)),
         Section(name="ffn", norm=norm, body=ffn, residual_scale=down),
     )
-    c.read.add("mamba_use_mlp")
+    c.ignore("mamba_use_mlp")
     return assemble(
         c, (Layer(sections=sections),) * layer_count(c), norm, tied_default=False,
-        embedding=Embedding(scale=c.number("embedding_multiplier", default=1.0, why=WHY)),
-        head=Head(scale=c.number("lm_head_multiplier", default=1.0, why=WHY)),
+        embedding=Embedding(scale=c.number("embedding_multiplier", default=1.0, why=DEFAULT)),
+        head=Head(scale=c.number("lm_head_multiplier", default=1.0, why=DEFAULT)),
     )  # fmt: skip
 
 
 def _mixer(c: Reader) -> StateSpace:
-    inside = c.boolean("mamba_rms_norm", default=False, why=WHY)
+    inside = c.boolean("mamba_rms_norm", default=False, why=DEFAULT)
     plain = prefixed_mamba2(c, rms(c, default=1e-5), c.integer("hidden_size"), state=256, norm_inside=inside)
     factors = numbers(c, "ssm_multipliers", 5)
     return replace(

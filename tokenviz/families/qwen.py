@@ -15,6 +15,7 @@ from tokenviz.architecture import (
 )
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     family,
@@ -34,7 +35,6 @@ from tokenviz.families.routed import experts_of, name_prediction_heads
 from tokenviz.notation import ConfigError
 
 KINDS = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 
 
 @family("qwen2", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_vl", "qwen2_vl_text", title="Qwen")
@@ -60,7 +60,7 @@ def qwen2_moe(c: Reader) -> Architecture:
     """Qwen2 with routed experts and a gated shared one."""
     geometry = head_geometry(c, kv_heads=16)
     mixer = gqa(*geometry, bias=c.boolean("qkv_bias", default=True), rope=rope(c, geometry[2]))
-    shared = c.integer("shared_expert_intermediate_size", default=5632, why=WHY)
+    shared = c.integer("shared_expert_intermediate_size", default=5632, why=DEFAULT)
     return _windowed(c, mixer, _sparse_or_dense(c, _experts(c, renormalise=False, shared=shared)), rms(c))
 
 
@@ -83,7 +83,7 @@ def _windowed(c: Reader, mixer: GQA, ffns: tuple[DenseFFN | MoE, ...], norm: RMS
     c.ignore("sliding_window")
     kinds: tuple[str, ...] = ("full_attention",) * len(ffns)
     if window is not None:
-        first = c.integer("max_window_layers", default=28, low=0, why=WHY)
+        first = c.integer("max_window_layers", default=28, low=0, why=DEFAULT)
         kinds = layer_kinds(c, len(ffns), KINDS, lambda i: KINDS[i < first], f"a window in layers {first} and up")
     else:
         c.choices("layer_types", len(ffns), KINDS)
@@ -97,7 +97,7 @@ def _experts(c: Reader, *, renormalise: bool, shared: int | None) -> MoE:
     return MoE(
         experts=experts, per_token=chosen, width=c.integer("moe_intermediate_size"), activation=activation(c),
         gated=True, bias=False, weigh_input=False,
-        router=softmax_router(renormalise=c.boolean("norm_topk_prob", default=renormalise, why=WHY)),
+        router=softmax_router(renormalise=c.boolean("norm_topk_prob", default=renormalise, why=DEFAULT)),
         shared=SharedExpert(width=shared, gated=True) if shared else None,
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def _sparse_or_dense(c: Reader, routed: MoE) -> tuple[DenseFFN | MoE, ...]:
 @family("qwen3_next", title="Qwen")
 def qwen3_next(c: Reader) -> Architecture:
     """Three Gated DeltaNet layers, then one of gated attention; routed experts and one gated shared expert."""
-    shared = c.integer("shared_expert_intermediate_size", default=512, why=WHY)
+    shared = c.integer("shared_expert_intermediate_size", default=512, why=DEFAULT)
     return _hybrid(c, _sparse_or_dense(c, _experts(c, renormalise=True, shared=shared)))
 
 
@@ -142,7 +142,7 @@ def qwen3_5_moe(c: Reader) -> Architecture:
 
 
 def _hybrid(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
-    eps = c.number("rms_norm_eps", default=1e-6, why=WHY)
+    eps = c.number("rms_norm_eps", default=1e-6, why=DEFAULT)
     norm = RMSNorm(eps=eps, zero_centred=True)
     kv_heads, group, head_dim = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
@@ -179,7 +179,7 @@ def _delta_net(c: Reader, eps: float) -> GatedDeltaNet:
     return GatedDeltaNet(
         key_heads=key_heads, value_heads=value_heads, key_dim=c.integer("linear_key_head_dim"),
         value_dim=c.integer("linear_value_head_dim"),
-        taps=c.integer("linear_conv_kernel_dim", default=4, low=2, high=1_000, why=WHY),
+        taps=c.integer("linear_conv_kernel_dim", default=4, low=2, high=1_000, why=DEFAULT),
         norm=RMSNorm(eps=eps, zero_centred=False),
     )  # fmt: skip
 

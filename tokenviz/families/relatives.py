@@ -5,6 +5,7 @@ from dataclasses import replace
 from tokenviz.architecture import Architecture, DenseFFN, Embedding, Head, MoE, QKNorm, RMSNorm, SharedExpert
 from tokenviz.config import Reader
 from tokenviz.families.common import (
+    DEFAULT,
     activation,
     assemble,
     family,
@@ -27,7 +28,6 @@ from tokenviz.families.routed import experts_of
 from tokenviz.notation import ConfigError
 
 KINDS = ("sliding_attention", "full_attention")
-WHY = "the family's default"
 
 
 @family("glm", title="GLM")
@@ -36,7 +36,7 @@ def glm(c: Reader) -> Architecture:
     norm = rms(c, default=1.5625e-07)
     geometry = head_geometry(c, kv_heads=2, head_dim=128)
     mixer = gqa(
-        *geometry, bias=c.boolean("attention_bias", default=True, why=WHY),
+        *geometry, bias=c.boolean("attention_bias", default=True, why=DEFAULT),
         rope=rope(c, geometry[2], partial=0.5, pairing="pairs"),
     )  # fmt: skip
     return assemble(c, (layer(norm, mixer, gated_ffn(c)),) * layer_count(c), norm, tied_default=False)
@@ -48,7 +48,7 @@ def glm4(c: Reader) -> Architecture:
     norm = rms(c, default=1.5625e-07)
     geometry = head_geometry(c, kv_heads=2, head_dim=128)
     mixer = gqa(
-        *geometry, bias=c.boolean("attention_bias", default=True, why=WHY),
+        *geometry, bias=c.boolean("attention_bias", default=True, why=DEFAULT),
         rope=rope(c, geometry[2], partial=0.5, pairing="pairs"),
     )  # fmt: skip
     layers = (layer(norm, mixer, gated_ffn(c), post_norm=norm),) * layer_count(c)
@@ -78,7 +78,7 @@ def _pattern(c: Reader) -> int:
     value = c.get("sliding_window_pattern")
     if isinstance(value, str) and value:
         return len(value)
-    return c.integer("sliding_window_pattern", default=4, low=0, high=10_000, why=WHY)
+    return c.integer("sliding_window_pattern", default=4, low=0, high=10_000, why=DEFAULT)
 
 
 @family("ernie4_5", title="ERNIE")
@@ -132,7 +132,7 @@ def seed_oss(c: Reader) -> Architecture:
     norm = rms(c)
     geometry = head_geometry(c, kv_heads=8, head_dim=128)
     mixer = gqa(
-        *geometry, bias=c.boolean("attention_bias", default=True, why=WHY), rope=rope(c, geometry[2]),
+        *geometry, bias=c.boolean("attention_bias", default=True, why=DEFAULT), rope=rope(c, geometry[2]),
         out_bias=c.boolean("attention_out_bias", default=False),
     )  # fmt: skip
     ffn = gated_ffn(c, bias=c.boolean("mlp_bias", default=False))
@@ -146,7 +146,7 @@ def arcee(c: Reader) -> Architecture:
     geometry = head_geometry(c)
     bias, ffn_bias = c.boolean("attention_bias", default=False), c.boolean("mlp_bias", default=False)
     mixer = gqa(*geometry, bias=bias, out_bias=bias, rope=rope(c, geometry[2]))
-    act = c.string("hidden_act", default="relu2", why=WHY)
+    act = c.string("hidden_act", default="relu2", why=DEFAULT)
     width = c.integer("intermediate_size")
     ffn = DenseFFN(width=width, activation=act, gated=False, bias=ffn_bias, out_bias=ffn_bias)
     return assemble(c, (layer(norm, mixer, ffn),) * layer_count(c), norm, tied_default=False)
@@ -158,7 +158,7 @@ def granite_moe(c: Reader) -> Architecture:
     norm = rms(c)
     geometry = head_geometry(c)
     bias = c.boolean("attention_bias", default=False)
-    scale = c.number("attention_multiplier", default=1.0, why=WHY)
+    scale = c.number("attention_multiplier", default=1.0, why=DEFAULT)
     mixer = gqa(*geometry, bias=bias, out_bias=bias, rope=rope(c, geometry[2]), scale=scale)
     experts, chosen = experts_of(c, "num_local_experts", "num_experts", default=2)
     shared = c.integer("shared_intermediate_size", default=0, low=0)
@@ -167,7 +167,7 @@ def granite_moe(c: Reader) -> Architecture:
         bias=False, router=router("softmax", select_first=True), weigh_input=False,
         shared=SharedExpert(width=shared, gated=False) if shared else None,
     )  # fmt: skip
-    block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=WHY))
-    embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=WHY))
+    block = layer(norm, mixer, ffn, residual_scale=c.number("residual_multiplier", default=1.0, why=DEFAULT))
+    embedding = Embedding(scale=c.number("embedding_multiplier", default=1.0, why=DEFAULT))
     head = Head(scale=1 / positive(c, "logits_scaling", 1.0))
     return assemble(c, (block,) * layer_count(c), norm, tied_default=False, embedding=embedding, head=head)

@@ -25,7 +25,7 @@ def rope(
     base = c.number("rope_theta", "rotary_emb_base", default=theta, why="the family's base") if base is None else base
     factor = parameters.pop("partial_rotary_factor", None)
     factor = c.number("partial_rotary_factor", "rotary_pct", default=partial) if factor is None else factor
-    c.read.update(("rope_theta", "rotary_emb_base", "partial_rotary_factor", "rotary_pct"))
+    c.ignore("rope_theta", "rotary_emb_base", "partial_rotary_factor", "rotary_pct")
     for name, value in (("rope_theta", base), ("partial_rotary_factor", factor)):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
             raise ConfigError(f"{name} is {value!r}; give a number above 0")

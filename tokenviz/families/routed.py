@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tokenviz.architecture import MoE, Router, SharedExpert
 from tokenviz.config import Reader
-from tokenviz.families.common import activation
+from tokenviz.families.common import DEFAULT, activation
 from tokenviz.notation import ConfigError
 
 METHODS = ("noaux_tc", "greedy", "group_limited_greedy")
@@ -16,7 +16,7 @@ def experts_of(
 ) -> tuple[int, int]:
     """(experts, experts per token), the second no more than the first; `default` is the family's own second."""
     experts = c.integer(*keys, high=100_000)
-    few = c.integer(chosen, "num_experts_per_token", default=default, high=100_000, why="the family's default")
+    few = c.integer(chosen, "num_experts_per_token", default=default, high=100_000, why=DEFAULT)
     if few > experts:
         raise ConfigError(f"{chosen} {few} is more than {keys[0]} {experts}")
     return experts, few
@@ -24,8 +24,8 @@ def experts_of(
 
 def groups_of(c: Reader, experts: int, default: tuple[int, int]) -> tuple[int, int]:
     """(groups, groups kept); experts divide evenly into groups."""
-    groups = c.integer("n_group", "num_expert_group", default=default[0], high=100_000, why="the family's default")
-    kept = c.integer("topk_group", default=default[1], high=100_000, why="the family's default")
+    groups = c.integer("n_group", "num_expert_group", default=default[0], high=100_000, why=DEFAULT)
+    kept = c.integer("topk_group", default=default[1], high=100_000, why=DEFAULT)
     if experts % groups:
         raise ConfigError(f"{experts} experts do not divide into n_group {groups} groups of equal size")
     if kept > groups:
@@ -59,11 +59,10 @@ def routed_moe(
 
 def router_of(c: Reader, defaults: Routing, experts: int) -> Router:
     """Scores by sigmoid or softmax, a correction bias that only ranks (``noaux_tc``), choice within the best groups."""
-    why = "the family's default"
-    scoring = c.string("scoring_func", "moe_router_activation_func", default=defaults.scoring, why=why)
+    scoring = c.string("scoring_func", "moe_router_activation_func", default=defaults.scoring, why=DEFAULT)
     if scoring not in ("sigmoid", "softmax"):
         raise ConfigError(f"scoring_func is {scoring!r}; known: sigmoid, softmax")
-    method = c.string("topk_method", default=defaults.method, why=why)
+    method = c.string("topk_method", default=defaults.method, why=DEFAULT)
     if method not in METHODS:
         raise ConfigError(f"topk_method is {method!r}; known: {', '.join(METHODS)}")
     groups, kept = groups_of(c, experts, defaults.groups)
@@ -74,14 +73,14 @@ def router_of(c: Reader, defaults: Routing, experts: int) -> Router:
     return Router(
         scoring=scoring, select_first=False, bias=False, correction=method == "noaux_tc", groups=groups,
         kept_groups=kept,
-        renormalise=c.boolean("norm_topk_prob", "moe_renormalize", default=defaults.renormalise, why=why),
-        epsilon=1e-20, scale=c.number("routed_scaling_factor", default=defaults.scale, why=why),
+        renormalise=c.boolean("norm_topk_prob", "moe_renormalize", default=defaults.renormalise, why=DEFAULT),
+        epsilon=1e-20, scale=c.number("routed_scaling_factor", default=defaults.scale, why=DEFAULT),
     )  # fmt: skip
 
 
 def sparse_layers(c: Reader, count: int, first_default: int) -> tuple[bool, ...]:
     """Which layers have experts: mlp_layer_types where given, else all from first_k_dense_replace on."""
-    first = c.integer("first_k_dense_replace", default=first_default, low=0, high=10_000, why="the family's default")
+    first = c.integer("first_k_dense_replace", default=first_default, low=0, high=10_000, why=DEFAULT)
     every = c.integer("moe_layer_freq", default=1, high=10_000)
     kinds = c.choices("mlp_layer_types", count, ("dense", "sparse"))
     if kinds is not None:
