@@ -98,4 +98,4 @@ def test_an_installed_package_has_the_scripts_too():
     root = Path(__file__).parent.parent
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]
-    assert {"views/*.js", "views/*.css"} <= set(patterns["tokenviz"])
+    assert {"*.js", "*.css", "*.svg"} <= set(patterns["tokenviz.views"])

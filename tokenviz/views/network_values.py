@@ -6,7 +6,7 @@ A value is shown as panes: one matrix for each head, or a single one. Only the c
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import numpy as np
@@ -184,7 +184,7 @@ def _heat(
         layers.append(hidden.mark_text(text="×", color=colours.muted, fontSize=min(10, height)))
     one = alt.layer(*layers).properties(width=_width(grid, part), height={"step": height})
     if len(grid.panes) == 1:
-        return one.properties(width="container")
+        return cast("alt.LayerChart", one.properties(width="container"))
     found: alt.FacetChart = one.facet(
         facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2
     )
@@ -207,7 +207,7 @@ def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
     )  # fmt: skip
 
 
-def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.LayerChart | alt.FacetChart:
+def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.LayerChart:
     """Shares of the most likely tokens before and after the controls, side by side, with the blind guess as a line.
 
     `rows`: rank, token, when ("before", "after"), share, text.
@@ -228,7 +228,7 @@ def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.Lay
     )  # fmt: skip
     guess = alt.Chart(pd.DataFrame({"x": [baseline]})).mark_rule(strokeDash=[4, 3], color=colours.text)
     line = guess.encode(x="x:Q", tooltip=alt.value(f"a blind guess: {baseline:.3%}"))
-    return alt.layer(marks, line).properties(width="container", height={"step": 11})
+    return cast("alt.LayerChart", alt.layer(marks, line).properties(width="container", height={"step": 11}))
 
 
 def table(grid: Grid, part: Window) -> pd.DataFrame:
