@@ -81,7 +81,7 @@ def test_a_value_that_no_reader_names_gives_a_sentence_too(monkeypatch):
 
 BAD = {
     "model": "../../etc/passwd", "config": "%00<script>", "context": "many", "rate": "-5", "weights": "int3",
-    "kv": "<img src=x>", "metadata": "maybe", "output": "beam", "gate": "open", "unknown": "1",
+    "kv": "<img src=x>", "state": "huge", "metadata": "maybe", "output": "beam", "gate": "open", "unknown": "1",
 }  # fmt: skip
 
 

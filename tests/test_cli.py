@@ -57,6 +57,11 @@ def test_options_reach_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
               "--weights", "bf16", "--gate", "implemented", "--json")  # fmt: skip
     assert (out["context"], out["tokens_per_s"], out["weights"]) == (0, 7.5, "bf16")
     assert out["operations"] == 5_337 - 16 - 4
+    assert (out["kv_bytes_per_position"], out["recurrent_state_bytes"]) == (65_536, 150_994_944)
+    out = run(capsys, "analyze", "qwen3.8-27b", "--kv", "fp8", "--state", "bf16", "--json")
+    assert (out["kv"], out["state"]) == ("fp8", "bf16")
+    assert (out["kv_bytes_per_position"], out["recurrent_state_bytes"]) == (65_536 // 2, 150_994_944 // 2)
+    out = run(capsys, "analyze", "qwen3.8-27b", "--context", "0", "--rate", "7.5", "--json")
     assert out["bytes_per_s"] == out["bytes_per_token"]["total"] * 7.5  # type: ignore[index]
 
 

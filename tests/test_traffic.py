@@ -51,6 +51,18 @@ def test_fixed_state_is_kept_only_by_recurrent_layers_and_never_grows() -> None:
         assert (found.recurrent, found.convolution) == (150_994_944, 2_949_120)
 
 
+@pytest.mark.parametrize(("precision", "bits"), [("fp32", 32), ("bf16", 16), ("fp8", 8)])
+def test_state_and_cache_have_precisions_of_their_own(precision: str, bits: int) -> None:
+    # 48 layers x 48 heads x 128 x 128 values of state; K/V and convolution do not follow it, nor it them
+    model = load_model("qwen3.8-27b")
+    for kv, slope in (("bf16", 65_536), ("fp8", 32_768)):
+        scenario = model.scenario(context=4, state=precision, kv=kv)
+        found = kept(trace(model.architecture, scenario), scenario)
+        moved = traffic(trace(model.architecture, scenario), scenario)
+        assert found.recurrent == moved.state_read == moved.state_write == 37_748_736 * bits // 8
+        assert (found.kv_per_position, found.convolution) == (slope, 2_949_120)
+
+
 def test_recurrent_state_is_read_and_written_whole() -> None:
     model = load_model("qwen3.8-27b")
     scenario = model.scenario()

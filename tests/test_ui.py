@@ -226,6 +226,14 @@ def test_precisions_are_separate_choices_in_the_address():
     assert (asked.weights, asked.quantization) == ("int8", None)
 
 
+def test_the_state_has_a_precision_of_its_own_where_there_is_one():
+    test = app(model="qwen3.8-27b", kv="fp8", state="bf16")
+    assert (choice(test).scenario.kv, choice(test).scenario.state) == ("fp8", "bf16")
+    assert "recurrent state is bf16" in line(test)
+    assert choice(app(model="qwen3.8-27b")).scenario.state == "fp32"
+    assert "state" not in {box.key for box in app(model="lfm2-2.6b", state="bf16").selectbox}  # convolutions only
+
+
 def test_a_refused_model_says_why():
     test = app(model="deepseek-v4-flash")
     assert not test.exception

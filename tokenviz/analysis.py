@@ -105,7 +105,9 @@ def assumptions(model: Model, scenario: Scenario) -> tuple[str, ...]:
     if model.gate_differs:
         reading = "as the published study read it" if scenario.gate == "study" else "as implemented (sigmoid)"
         found.append(f"the attention output gate is counted {reading}")
-    found.append("convolution state keeps taps - 1 columns at activation precision; recurrent state is fp32")
+    found.append(
+        f"convolution state keeps taps - 1 columns at activation precision; recurrent state is {scenario.state}"
+    )
     return tuple(found)
 
 
@@ -118,6 +120,8 @@ def report(a: Analysis) -> dict[str, object]:
         "output": a.scenario.output,
         "gate": a.scenario.gate,
         "weights": a.scenario.weights,
+        "kv": a.scenario.kv,
+        "state": a.scenario.state,
         "quantization": a.scenario.quantization.format if a.scenario.quantization else None,
         "stored_weight_bytes": a.stored_weight_bytes,
         "operations": a.summary.operations,

@@ -71,6 +71,7 @@ def _add_analyze(commands: "Commands[Parser]") -> None:
     sub.add_argument("--output", choices=OUTPUTS, help="end at probabilities or at the best token (default softmax)")
     sub.add_argument("--weights", choices=tuple(DTYPE_BITS), help="precision of the weights (default: the model's own)")
     sub.add_argument("--kv", choices=tuple(DTYPE_BITS), help="precision of keys and values (default bf16)")
+    sub.add_argument("--state", choices=tuple(DTYPE_BITS), help="precision of recurrent state (default fp32)")
     sub.add_argument("--metadata", action="store_true", help="count block scales and zero points too")
     sub.add_argument("--gate", choices=GATES, help="how the attention output gate is read")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
@@ -85,7 +86,7 @@ def _analyze(args: argparse.Namespace) -> None:
     model = find_model(args.model)
     scenario = model.scenario(
         context=args.context, positions=args.positions, tokens_per_s=args.rate, output=args.output,
-        weights=args.weights, gate=args.gate, kv=args.kv, metadata=args.metadata,
+        weights=args.weights, gate=args.gate, kv=args.kv, state=args.state, metadata=args.metadata,
     )  # fmt: skip
     analysis = analyze(model, scenario)
     if args.json:

@@ -52,7 +52,7 @@ _KEYS_BY_REASON = {
         conv_use_xavier_init block_use_xavier_init block_mlp_init_scale block_out_init_scale
     """,
     "only read together with use_sliding_window": "max_window_layers",
-    "recurrent state is counted in fp32 everywhere": "mamba_ssm_dtype",
+    "the precision of recurrent state is asked, fp32 unless chosen": "mamba_ssm_dtype",
 }
 
 IRRELEVANT: Mapping[str, str] = MappingProxyType(

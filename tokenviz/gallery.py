@@ -32,7 +32,9 @@ from tokenviz.traffic import kept, parameters
 
 KINDS = ("dense", "experts", "hybrid", "state space", "latent attention", "windows")
 """Tags in the order in which they are shown."""
-STATEFUL = (GatedDeltaNet, KimiDelta, LinearAttention, SelectiveScan, ShortConv, StateSpace)
+RECURRENT = (GatedDeltaNet, KimiDelta, LinearAttention, SelectiveScan, StateSpace)
+"""Mixers that keep a recurrent state."""
+STATEFUL = (*RECURRENT, ShortConv)
 """Mixers that keep a state of fixed size."""
 
 
@@ -68,6 +70,11 @@ def bodies(architecture: Architecture) -> Iterator[Body]:
             waiting.extend(branch.body for branch in body.branches)
         else:
             yield body
+
+
+def recurs(architecture: Architecture) -> bool:
+    """Whether a model has recurrent state, so that its precision matters."""
+    return any(isinstance(body, RECURRENT) for body in bodies(architecture))
 
 
 def kinds(architecture: Architecture) -> tuple[str, ...]:

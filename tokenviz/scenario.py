@@ -16,7 +16,7 @@ class Scenario:
     """One decode step: `positions` new tokens after `context` cached ones.
 
     `output` ends at probabilities (softmax) or at the most likely token (greedy). `gate` chooses how the attention
-    output gate is read. `weights`, `kv` and `activations` are precisions; recurrent state is always fp32. A
+    output gate is read. `weights`, `kv`, `activations` and `state` (the recurrent one) are precisions. A
     `quantization` stores the layers' matrices in a format of their own; `metadata` counts block scales and zero points.
     `always_mask` draws the causal mask even where one new position has nothing to hide.
     """
@@ -28,6 +28,7 @@ class Scenario:
     weights: str = "bf16"
     kv: str = "bf16"
     activations: str = "bf16"
+    state: str = "fp32"  # it adds up over the whole context, so implementations keep it in single precision
     tokens_per_s: float = 100.0
     always_mask: bool = False
     quantization: Quantization | None = None
@@ -38,7 +39,7 @@ class Scenario:
         _whole("positions", self.positions, 1, MAX_POSITIONS)
         _one_of("output", self.output, OUTPUTS)
         _one_of("gate", self.gate, GATES)
-        for field in ("weights", "kv", "activations"):
+        for field in ("weights", "kv", "activations", "state"):
             _one_of(field, getattr(self, field), tuple(DTYPE_BITS))
         if not 0 < self.tokens_per_s <= 1e9:
             message = f"tokens/s is {self.tokens_per_s!r}; give a number above 0 and at most 1,000,000,000"

@@ -29,9 +29,6 @@ __all__ = [
     "weight_reads",
 ]
 
-RECURRENT_DTYPE = "fp32"
-"""Recurrent state accumulates over the whole context, so every implementation keeps it in single precision."""
-
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
@@ -74,7 +71,7 @@ def precision_of(dtype: str, scenario: Scenario) -> str:
     """The precision that a scenario gives to values whose `dtype` says which one applies."""
     return {
         "weight": scenario.weights, "activation": scenario.activations, "kv": scenario.kv,
-        "recurrent": RECURRENT_DTYPE, "conv": scenario.activations, "coefficient": "fp32", "index": "fp32",
+        "recurrent": scenario.state, "conv": scenario.activations, "coefficient": "fp32", "index": "fp32",
     }[dtype]  # fmt: skip
 
 

@@ -6,7 +6,7 @@
     plain(text) -> str  text that must stay text inside Markdown: config strings, model names, error sentences
 
 The sidebar's values live in the address bar, so that a link restores the view: `model` or `config`, `context`, `rate`,
-`weights`, `kv`, `metadata`, `output`, `gate`. Values equal to the default are left out.
+`weights`, `kv`, `state`, `metadata`, `output`, `gate`. Values equal to the default are left out.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from streamlit.navigation.page import StreamlitPage
 from tokenviz import __version__, ui_share
 from tokenviz.analysis import assumptions
 from tokenviz.catalog import Model
+from tokenviz.gallery import recurs
 from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, MAX_CONTEXT, OUTPUTS, Scenario
 from tokenviz.trace import traced
@@ -132,7 +133,7 @@ def _ask_scenario(model: Model) -> Scenario:
         "Tokens per second", min_value=0.1, max_value=1e6, value=100.0, step=10.0, format="%g", key="rate",
         bind="query-params", help="Turns bytes per token into bytes per second; changes nothing else.",
     )  # fmt: skip
-    weights, kv = _ask_precisions(model)
+    weights, kv, state = _ask_precisions(model)
     metadata = st.toggle(
         "Count scales and zero points", key="metadata", bind="query-params",
         help="What block formats store beside the values: fp8, int8, int4, mxfp4 and nvfp4 have it, bf16 has none.",
@@ -142,8 +143,8 @@ def _ask_scenario(model: Model) -> Scenario:
         help="softmax ends at the probabilities of all next tokens, greedy at the most likely token.",
     )  # fmt: skip
     return model.scenario(
-        context=context, tokens_per_s=float(rate), weights=weights, kv=kv, metadata=metadata, output=output,
-        gate=_ask_gate(model),
+        context=context, tokens_per_s=float(rate), weights=weights, kv=kv, state=state, metadata=metadata,
+        output=output, gate=_ask_gate(model),
     )  # fmt: skip
 
 
@@ -183,8 +184,8 @@ def _short(count: int) -> str:
     return str(count)
 
 
-def _ask_precisions(model: Model) -> tuple[str | None, str]:
-    """Precision of the weights (None: as published) and of the K/V cache."""
+def _ask_precisions(model: Model) -> tuple[str | None, str, str | None]:
+    """Precision of the weights (None: as published), of the K/V cache, and of recurrent state where there is any."""
     left, right = st.columns([3, 2], gap="xsmall")
     weights = left.selectbox(
         "Weights", (AS_PUBLISHED, *DTYPE_BITS), key="weights", bind="query-params",
@@ -192,9 +193,15 @@ def _ask_precisions(model: Model) -> tuple[str | None, str]:
     )  # fmt: skip
     kv = right.selectbox(
         "K/V cache", tuple(DTYPE_BITS), index=tuple(DTYPE_BITS).index("bf16"), key="kv", bind="query-params",
-        help="Precision of cached keys and values. Recurrent state is fp32 in any case.",
+        help="Precision of cached keys and values.",
     )  # fmt: skip
-    return None if weights == AS_PUBLISHED else weights, kv
+    state = None
+    if recurs(model.architecture):
+        state = st.selectbox(
+            "Recurrent state", tuple(DTYPE_BITS), key="state", bind="query-params",
+            help="Precision of the state that recurrent layers rewrite in place; implementations keep it in fp32.",
+        )  # fmt: skip
+    return None if weights == AS_PUBLISHED else weights, kv, state
 
 
 def _published(model: Model) -> str:

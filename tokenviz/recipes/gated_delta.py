@@ -60,7 +60,7 @@ def correction(b: Builder, x: Value) -> Value:
 
 def delta_rule(b: Builder, q: Value, k: Value, v: Value, beta: Value, alpha: Value) -> Value:
     """Decay the memory, correct it towards v at k, read it at q. q, k: T U P, v: T U Q, state S: U P Q -> T U Q."""
-    memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
+    memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head.")
 
     def write(state: Value, _q: Value, k: Value, v: Value, beta: Value, alpha: Value) -> Value:
         faded = b.multiply(state, alpha, "decay S")

@@ -42,7 +42,7 @@ def fading(slope: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def recur(b: Builder, q: Value, k: Value, v: Value) -> Value:
     """S = γ S + k ⊗ v, then q · S. q, k: T U P, v: T U Q -> T U Q."""
-    memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
+    memory = b.state("S", "U P Q", name="S", dtype="recurrent", says="One matrix for each head.")
     slope = b.buffer("slope", "U", name="λ", says="How fast each head forgets; fixed, not learned.")
     rates = b.fold(fading, (slope,), "γ")
 

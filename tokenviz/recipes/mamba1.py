@@ -65,7 +65,7 @@ def discretise(b: Builder, dt: Value) -> tuple[Value, Value]:
 
 def update(b: Builder, inputs: tuple[Value, Value, Value, Value, Value]) -> Value:
     """S = α S + (Δ u) ⊗ B, then C · S + D u. Inputs u, Δ: T channels; α: T channels P; B, C: T P -> T channels."""
-    memory = b.state("S", "channels P", name="S", dtype="recurrent", says="A few values for each channel, in fp32.")
+    memory = b.state("S", "channels P", name="S", dtype="recurrent", says="A few values for each channel.")
     skip = b.weight("D", "channels", name="D")
     with b.transform(
         "scan",

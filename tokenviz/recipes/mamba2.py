@@ -85,7 +85,7 @@ def discretise(b: Builder, dt: Value, limits: tuple[float, float | None]) -> tup
 
 def update(b: Builder, inputs: tuple[Value, Value, Value, Value, Value]) -> Value:
     """S = α S + (Δ x) ⊗ B, then S · C + D x. Inputs x: T U Q; Δ, α: T U; B, C: T U P -> T U Q."""
-    memory = b.state("S", "U Q P", name="S", dtype="recurrent", says="One matrix for each head, in fp32.")
+    memory = b.state("S", "U Q P", name="S", dtype="recurrent", says="One matrix for each head.")
     skip = b.weight("D", "U", name="D")
     with b.transform(
         "scan",

@@ -87,7 +87,7 @@ def _state_facts(keeps: Kept, scenario: Scenario) -> Iterable[Fact]:
             "Window caches, reserved", keeps.window_per_position * n, "B",
             f"if an engine keeps every position of those layers: {exact(keeps.window_per_position)} B each",
         )  # fmt: skip
-    yield Fact("Fixed state, recurrent", keeps.recurrent, "B", "fp32, the same at every context")
+    yield Fact("Fixed state, recurrent", keeps.recurrent, "B", f"in {scenario.state}, the same at every context")
     yield Fact("Fixed state, convolution", keeps.convolution, "B", "taps - 1 columns, the same at every context")
     total = keeps.kv + keeps.window + keeps.recurrent + keeps.convolution
     yield Fact(
