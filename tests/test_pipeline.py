@@ -337,7 +337,7 @@ def conforms(value: object, schema: dict) -> None:
         conforms(value[name], inner)
     for item in value if "items" in schema else ():
         conforms(item, schema["items"])
-    if "minimum" in schema:
+    if "minimum" in schema and value is not None:
         assert value >= schema["minimum"]
 
 
