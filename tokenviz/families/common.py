@@ -1,6 +1,6 @@
 """What adapters share: the registry, and readings that many families spell alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -181,6 +181,18 @@ def layer(norm: Norm | None, mixer: Body, ffn: Body, **both: Any) -> Layer:
             Section(name="ffn", norm=norm, body=ffn, **both),
         )
     )
+
+
+def stack(norm: Norm | None, pairs: Iterable[tuple[Body, Body]], **both: Any) -> tuple[Layer, ...]:
+    """One `layer` for each pair of mixer and feed-forward; the same pair of objects gives the same layer object."""
+    made: dict[tuple[int, int], tuple[Body, Body, Layer]] = {}  # holds the pair, so that its identities stay taken
+    layers = []
+    for mixer, ffn in pairs:
+        known = made.get((id(mixer), id(ffn)))
+        if known is None:
+            known = made[id(mixer), id(ffn)] = mixer, ffn, layer(norm, mixer, ffn, **both)
+        layers.append(known[2])
+    return tuple(layers)
 
 
 def beside(norm: Norm, mixer: Body, ffn: Body, *, shared: bool) -> Layer:

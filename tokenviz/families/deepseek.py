@@ -16,7 +16,15 @@ from tokenviz.architecture import (
     Rope,
 )
 from tokenviz.config import Reader
-from tokenviz.families.common import DEFAULT, activation, assemble, family, layer, layer_count
+from tokenviz.families.common import (
+    DEFAULT,
+    activation,
+    assemble,
+    family,
+    layer,
+    layer_count,
+    stack,
+)
 from tokenviz.families.rope import rope
 from tokenviz.families.routed import Routing, name_prediction_heads, routed_moe, sparse_layers
 from tokenviz.notation import ConfigError
@@ -179,5 +187,5 @@ def _build(
     c.ignore("layer_types")
     last = layer(norm, replace(mixers[0], lends=False), ffns[1])
     extra = Prediction(layer=last, count=guesses) if guesses else None
-    layers = tuple(layer(norm, mixer, ffns[s]) for mixer, s in zip(mixers, sparse, strict=True))
+    layers = stack(norm, ((mixer, ffns[s]) for mixer, s in zip(mixers, sparse, strict=True)))
     return assemble(c, layers, norm, tied_default=False, prediction=extra)

@@ -30,6 +30,7 @@ from tokenviz.families.common import (
     per_head,
     rms,
     softmax_router,
+    stack,
     window_of,
 )
 from tokenviz.families.llama import rope_flags
@@ -89,7 +90,7 @@ def gpt_oss(c: Reader) -> Architecture:
         experts=experts, per_token=chosen, width=c.integer("intermediate_size"), activation=unit, gated=True, bias=True,
         router=router("softmax", select_first=True, bias=True), weigh_input=False, shared=None,
     )  # fmt: skip
-    return assemble(c, tuple(layer(norm, mixers[k], ffn) for k in kinds), norm, tied_default=False)
+    return assemble(c, stack(norm, ((mixers[k], ffn) for k in kinds)), norm, tied_default=False)
 
 
 def _yarn(c: Reader, head_dim: int) -> Rope:
@@ -145,7 +146,7 @@ def glm4_moe(c: Reader) -> Architecture:
     routed = routed_moe(c, Routing(groups=(1, 1), scale=1.0), width=width, shared=shared or None)
     dense = gated_ffn(c)
     name_prediction_heads(c, "num_nextn_predict_layers", "num_mtp_layers")
-    layers = tuple(layer(norm, mixer, routed if sparse else dense) for sparse in sparse_layers(c, count, 1))
+    layers = stack(norm, ((mixer, routed if sparse else dense) for sparse in sparse_layers(c, count, 1)))
     return assemble(c, layers, norm, tied_default=False)
 
 

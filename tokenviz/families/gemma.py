@@ -35,6 +35,7 @@ from tokenviz.families.common import (
     query_heads,
     rms,
     softmax_router,
+    stack,
     width_of,
     window_of,
 )
@@ -72,7 +73,7 @@ def gemma2(c: Reader) -> Architecture:
     mixers = {"full_attention": full, "sliding_attention": replace(full, window=window)}
     ffn = _ffn(c)
     _causal(c)
-    layers = tuple(layer(norm, mixers[k], ffn, post_norm=norm) for k in kinds)
+    layers = stack(norm, ((mixers[k], ffn) for k in kinds), post_norm=norm)
     return _finish(c, layers, norm, softcap=_cap(c, "final_logit_softcapping", 30.0))
 
 
@@ -92,7 +93,7 @@ def gemma3(c: Reader) -> Architecture:
     if c.get("attn_logit_softcapping") is not None:
         c.assume("attn_logit_softcapping is declared, but this family's attention does not apply it")
     _causal(c)
-    layers = tuple(layer(norm, mixers[k], ffn, post_norm=norm) for k in kinds)
+    layers = stack(norm, ((mixers[k], ffn) for k in kinds), post_norm=norm)
     return _finish(c, layers, norm, softcap=_cap(c, "final_logit_softcapping", None))
 
 

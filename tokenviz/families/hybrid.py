@@ -31,6 +31,7 @@ from tokenviz.families.common import (
     positive,
     rms,
     softmax_router,
+    stack,
 )
 from tokenviz.families.mamba import groups_of, limits_of, rank_of, require_silu, taps_of
 from tokenviz.families.rope import rope
@@ -196,7 +197,7 @@ def granite_hybrid(c: Reader) -> Architecture:
     mixers: tuple[Body, Body] = (prefixed_mamba2(c, norm, width, state=256, norm_inside=True), _granite_attention(c))
     scale = c.number("residual_multiplier", default=1.0, why=DEFAULT)
     ffn = _granite_ffn(c)
-    layers = tuple(layer(norm, mixers[names[kind]], ffn, residual_scale=scale) for kind in kinds)
+    layers = stack(norm, ((mixers[names[kind]], ffn) for kind in kinds), residual_scale=scale)
     return assemble(
         c, layers, norm, tied_default=False,
         embedding=Embedding(scale=c.number("embedding_multiplier", default=1.0, why=DEFAULT)),

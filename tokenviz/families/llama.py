@@ -16,6 +16,7 @@ from tokenviz.families.common import (
     layer_kinds,
     positive,
     rms,
+    stack,
     window_of,
 )
 from tokenviz.families.rope import declared, rope
@@ -55,7 +56,7 @@ def ministral(c: Reader) -> Architecture:
     )  # fmt: skip
     mixers = {"full_attention": full, "sliding_attention": replace(full, window=window)}
     ffn = gated_ffn(c)
-    return assemble(c, tuple(layer(norm, mixers[k], ffn) for k in kinds), norm, tied_default=False)
+    return assemble(c, stack(norm, ((mixers[k], ffn) for k in kinds)), norm, tied_default=False)
 
 
 @family("ministral3", title="Mistral")
@@ -111,7 +112,7 @@ def smollm3(c: Reader) -> Architecture:
         replace(turning if flag else still, window=window if kind == "sliding_attention" else None)
         for flag, kind in zip(flags, kinds, strict=True)
     )
-    return assemble(c, tuple(layer(norm, mixer, ffn) for mixer in mixers), norm, tied_default=True)
+    return assemble(c, stack(norm, ((mixer, ffn) for mixer in mixers)), norm, tied_default=True)
 
 
 def rope_flags(c: Reader, count: int) -> tuple[bool, ...]:

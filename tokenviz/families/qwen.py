@@ -28,6 +28,7 @@ from tokenviz.families.common import (
     per_head,
     rms,
     softmax_router,
+    stack,
     window_of,
 )
 from tokenviz.families.rope import rope
@@ -74,7 +75,7 @@ def qwen3_moe(c: Reader) -> Architecture:
     c.ignore("sliding_window")
     mixer = gqa(*geometry, bias=bias, out_bias=bias, qk_norm=per_head(norm), rope=rope(c, geometry[2]), window=window)
     ffns = _sparse_or_dense(c, _experts(c, renormalise=False, shared=None))
-    return assemble(c, tuple(layer(norm, mixer, ffn) for ffn in ffns), norm, tied_default=False)
+    return assemble(c, stack(norm, ((mixer, ffn) for ffn in ffns)), norm, tied_default=False)
 
 
 def _windowed(c: Reader, mixer: GQA, ffns: tuple[DenseFFN | MoE, ...], norm: RMSNorm) -> Architecture:
@@ -88,7 +89,7 @@ def _windowed(c: Reader, mixer: GQA, ffns: tuple[DenseFFN | MoE, ...], norm: RMS
     else:
         c.choices("layer_types", len(ffns), KINDS)
     mixers = {"full_attention": mixer, "sliding_attention": replace(mixer, window=window)}
-    layers = tuple(layer(norm, mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True))
+    layers = stack(norm, ((mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True)))
     return assemble(c, layers, norm, tied_default=False)
 
 
@@ -167,7 +168,7 @@ def _hybrid(c: Reader, ffns: tuple[DenseFFN | MoE, ...]) -> Architecture:
         kinds = tuple("full_attention" if (i + 1) % interval == 0 else "linear_attention" for i in range(count))
     guesses = _left_out(c)
     mixers: dict[str, GQA | GatedDeltaNet] = {"linear_attention": delta, "full_attention": attention}
-    layers = tuple(layer(norm, mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True))
+    layers = stack(norm, ((mixers[kind], ffn) for kind, ffn in zip(kinds, ffns, strict=True)))
     extra = Prediction(layer=layer(norm, attention, ffns[-1]), count=guesses) if guesses else None
     return assemble(c, layers, norm, tied_default=False, prediction=extra)
 
