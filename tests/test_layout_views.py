@@ -14,9 +14,10 @@ from tokenviz.handoffs import GROUPINGS, HandoffGraph, chains, handoffs
 from tokenviz.placement import place
 from tokenviz.trace import trace, traced
 from tokenviz.views import layout_tables as tables
+from tokenviz.views.format import si
 from tokenviz.views.layers import layered
 from tokenviz.views.layout import centres_of, downward, line_width, neighbours, placed
-from tokenviz.views.layout_nodes import label_of, problem_of, si, wrapped
+from tokenviz.views.layout_nodes import label_of, problem_of, wrapped
 from tokenviz.views.layout_plan import Request, plan
 from tokenviz.views.layout_sketches import sketch
 from tokenviz.views.layout_types import PROPOSALS, cards, type_table

@@ -9,7 +9,8 @@ from tokenviz.handoffs import GROUPINGS, HandoffGraph, handoffs
 from tokenviz.notation import ScenarioError
 from tokenviz.placement import DISTANCES, SITES, Placement, PlacementProblem, baselines, place
 from tokenviz.trace import traced
-from tokenviz.views.layout_nodes import problem_of, si
+from tokenviz.views.format import si
+from tokenviz.views.layout_nodes import problem_of
 
 MAX_SEED = 2**32 - 1
 

@@ -14,8 +14,9 @@ from math import hypot
 from tokenviz.handoffs import HandoffGraph, Stage
 from tokenviz.handoffs_block import Arrow
 from tokenviz.placement import Point
+from tokenviz.views.format import exact, si
 from tokenviz.views.layers import layered
-from tokenviz.views.layout_nodes import node_of, si, thin
+from tokenviz.views.layout_nodes import node_of
 from tokenviz.views.scene import Edge, Node, Panel, Rect, Scene
 
 POWER = 0.25
@@ -93,7 +94,7 @@ def _by_kind(graph: HandoffGraph) -> dict[str, list[Stage]]:
 
 def _panel(kind: str, title: str, rect: Rect, stages: Sequence[Stage], many: bool) -> Panel:
     operations = sum(s.operations for s in stages)
-    return Panel(f"panel/{kind}", title, rect, f"{thin(operations)} operations a token", title if many else "")
+    return Panel(f"panel/{kind}", title, rect, f"{exact(operations)} operations a token", title if many else "")
 
 
 def _moved(node: Node, x: float, y: float) -> Node:
@@ -106,7 +107,7 @@ def _edge(
 ) -> Edge:
     kind = "retained" if arrow.retained else "data"
     verb = "left by earlier tokens, read now" if arrow.retained else "made and handed on"
-    hint = f"{names[arrow.source]} → {names[arrow.target]}\n{thin(arrow.values)} a token, {verb}"
+    hint = f"{names[arrow.source]} → {names[arrow.target]}\n{exact(arrow.values)} a token, {verb}"
     return Edge(
         f"{arrow.source}→{arrow.target}{'~' if arrow.retained else ''}", arrow.source, arrow.target, points, kind,
         line_width(arrow.values, largest), si(arrow.values), arrow.retained, curve, True, hint,
@@ -162,6 +163,6 @@ def _node_hint(stage: Stage) -> str:
     place = "" if stage.label == stage.id else f" in {stage.group}"
     return (
         f"{stage.label}{place} ({stage.op_class})\n"
-        f"{thin(stage.operations)} operations a token in {stage.layers} layers\n"
-        f"in {thin(stage.values_in)} values, out {thin(stage.values_out)}, to {stage.fan_out} others"
+        f"{exact(stage.operations)} operations a token in {stage.layers} layers\n"
+        f"in {exact(stage.values_in)} values, out {exact(stage.values_out)}, to {stage.fan_out} others"
     )

@@ -2,38 +2,22 @@
 
 label_of(stage) -> (lines, number)         what a node says
 problem_of(graph, distance, sites)         labels, sizes and flows for `tokenviz.placement`
-si(n) -> str                               three significant digits: 4.72 M
 """
 
 from tokenviz.handoffs import HandoffGraph, Stage
 from tokenviz.placement import PlacementProblem
+from tokenviz.views.format import plural
 from tokenviz.views.measure import TITLE, make_node, text_width
 from tokenviz.views.scene import Node
 
 ROOM = 112.0
 GAP = 48.0
 LONG_TITLE = 18
-_PREFIXES = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
-
-
-def si(n: float) -> str:
-    """Three significant digits with a prefix from 1,000 on: 999, 4.72 k, 48.0 M."""
-    for unit, prefix in _PREFIXES:
-        if n >= unit * 0.9995:
-            share = n / unit
-            digits = 2 if share < 9.995 else 1 if share < 99.95 else 0
-            return f"{share:.{digits}f} {prefix}"
-    return f"{n:,.0f}" if n == int(n) else f"{n:.3g}"
-
-
-def thin(n: int) -> str:
-    """An exact integer with thin separators."""
-    return f"{n:,}".replace(",", "\u202f")
 
 
 def label_of(stage: Stage) -> tuple[str, str]:
     """(label of one or two lines, number line): a projection is called by its title, an operation by its own name."""
-    operations = f"{thin(stage.operations)} op{'s' if stage.operations != 1 else ''}"
+    operations = plural(stage.operations, "op")
     if stage.label == stage.id:  # a type: its name says all
         return wrapped(stage.label), operations
     if stage.label.endswith("sum each row"):

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from tokenviz.arrangements import Group
-from tokenviz.views.layout_nodes import si, thin
+from tokenviz.views.format import exact, si
 from tokenviz.views.layout_sketches import image
 
 
@@ -163,21 +163,16 @@ def _card(g: Group, tokens_per_s: float) -> str:
 def _facts(g: Group, tokens_per_s: float) -> list[tuple[str, str]]:
     written = "never rewritten"
     if g.written_bytes:
-        written = f"{_bytes(g.written_bytes)} a token"
+        written = f"{si(g.written_bytes, 'B')} a token"
     return [
-        ("operations a token", thin(g.operations)),
+        ("operations a token", exact(g.operations)),
         ("values in, a token", si(g.values_in)),
         ("values out, a token", si(g.values_out)),
-        ("bytes resident", _bytes(g.resident_bytes) if g.resident_bytes else "none of its own"),
-        ("read a token", _bytes(g.read_bytes) if g.read_bytes else "only what is handed on"),
+        ("bytes resident", si(g.resident_bytes, "B") if g.resident_bytes else "none of its own"),
+        ("read a token", si(g.read_bytes, "B") if g.read_bytes else "only what is handed on"),
         ("rewritten", written if g.resident_bytes else "nothing to rewrite"),
-        *([("rewrite rate", f"{_bytes(g.written_bytes * tokens_per_s)}/s")] if g.written_bytes else []),
+        *([("rewrite rate", si(g.written_bytes * tokens_per_s, "B/s"))] if g.written_bytes else []),
     ]
-
-
-def _bytes(n: float) -> str:
-    text = si(n)
-    return f"{text}B" if text[-1].isalpha() else f"{text} B"
 
 
 _STYLE = """<style>

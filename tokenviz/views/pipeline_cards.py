@@ -14,10 +14,10 @@ from tokenviz.notation import LETTERS, bytes_of
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import Span, schedule_block, summarise
 from tokenviz.traffic import dtype_of, value_bytes, weight_reads
-from tokenviz.views.format import exact, share, si
+from tokenviz.views.format import exact, plural, share, si
 from tokenviz.views.pipeline_elements import element_of, outside, stored
 from tokenviz.views.pipeline_groups import Group, box_id, cell_id, drawn_as, panel_id, parse
-from tokenviz.views.pipeline_text import letters, numbers, plural, says_growth
+from tokenviz.views.pipeline_text import letters, numbers, says_growth
 
 MAC = "multiply–accumulate pairs (MAC)"
 COUNTER_NAMES = {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from tokenviz.graph import DecodeStep
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import schedule_block
+from tokenviz.views.format import plural
 from tokenviz.views.measure import make_box
 from tokenviz.views.pipeline_edges import edges_of
 from tokenviz.views.pipeline_groups import (
@@ -26,7 +27,6 @@ from tokenviz.views.pipeline_groups import (
 )
 from tokenviz.views.pipeline_parts import parts_of
 from tokenviz.views.pipeline_place import Placed, place
-from tokenviz.views.pipeline_text import plural
 from tokenviz.views.scene import Box, Bubble, Edge, Note, Panel, Rect, Scene
 
 MARGIN, LOOP_GAP, SPINE_IN = 20.0, 26.0, 84.0

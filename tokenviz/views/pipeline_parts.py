@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from tokenviz.graph import Block, Op, Transform
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import schedule_block
+from tokenviz.views.format import plural
 from tokenviz.views.measure import make_box, make_bubble
 from tokenviz.views.pipeline_elements import bubbled, outside, stored
 from tokenviz.views.pipeline_groups import box_id, bubble_id, cell_id
-from tokenviz.views.pipeline_text import bubble_hint, bubble_lines, plural
+from tokenviz.views.pipeline_text import bubble_hint, bubble_lines
 from tokenviz.views.scene import Box, Bubble, Rect
 
 OVERHANG = 16.0

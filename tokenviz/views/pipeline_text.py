@@ -21,11 +21,6 @@ def numbers(value: Value) -> str:
     return "×".join(f"{n:,}" if n > 9_999 else str(n) for n in value.shape) if value.shape else "1"
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 layer``, ``2 layers``."""
-    return f"{exact(count)} {noun}{'' if count == 1 else 's'}"
-
-
 def bubble_lines(block: Block, value_id: str, scenario: Scenario) -> tuple[str, str, str]:
     """The texts of a value's bubble: name, shape in letters and numbers, bytes."""
     value = block.values[value_id]
