@@ -74,7 +74,7 @@ def test_the_finding_states_the_totals(name: str) -> None:
     total = summarise(traced(model.architecture, model.scenario()))
     words = said(app(model=name))
     assert f"**{total.operations:,}** operations, **{total.critical_path:,}** of them in one chain" in words
-    assert "mostly serial" in words
+    assert "almost entirely serial" in words
 
 
 def test_selecting_opens_the_card_and_nothing_else_does() -> None:

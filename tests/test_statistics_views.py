@@ -135,6 +135,18 @@ def test_what_runs_as_a_table_and_the_folded_critical_path() -> None:
     assert not path.duplicated(["block", "transform"]).any()
 
 
+def test_the_critical_path_lists_every_block_in_its_order() -> None:
+    """Every DeltaNet layer but the first computes its norm of 6 operations: 68 × 6 = 408, ahead of the projection."""
+    path = time.critical_table(critical_shares(side("qwen3.8-2.4t-a95b").step))
+    assert int(path["operations"].sum()) == 6_886
+    assert path["block"].drop_duplicates().tolist() == ["Lookup", "DeltaNet", "Experts", "Attention", "Output scores"]
+    assert path["block"].ne(path["block"].shift()).sum() == 5  # each block's rows stand together
+    own = path[path["block"] == "DeltaNet"]
+    assert list(zip(own["transform"], own["operations"], strict=True))[:2] == [
+        ("RMSNorm", 408), ("q, k, v projection", 138),
+    ]  # fmt: skip
+
+
 @settings(max_examples=20, deadline=None)
 @given(models())
 def test_width_and_slack_rows_add_up(model: Model) -> None:

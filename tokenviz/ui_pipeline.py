@@ -22,7 +22,7 @@ from tokenviz.ui_pipeline_card import card
 from tokenviz.ui_pipeline_controls import KEY, legend, play, search, timestep
 from tokenviz.views import pipeline, saved
 from tokenviz.views.canvas import scene_payload
-from tokenviz.views.format import exact
+from tokenviz.views.format import exact, serial
 from tokenviz.views.pipeline_groups import groups, panel_id
 from tokenviz.views.pipeline_sheet import sheet
 from tokenviz.views.pipeline_strip import strip_html
@@ -65,13 +65,11 @@ def _theme() -> str:
 def finding(choice: ui.Choice, step: DecodeStep) -> str:
     """What the drawing shows for this model, in one sentence."""
     total = schedule.summarise(step)
-    share = total.critical_path / total.operations
-    serial = "mostly serial" if share > 0.5 else "partly parallel"
     return (
-        f"Making one token with **{ui.plain(choice.model.name)}** is {serial}: **{exact(total.operations)}** "
-        f"operations, **{exact(total.critical_path)}** of them in one chain, so that on average "
-        f"{total.average_parallelism:.2f} run at once and never more than {total.peak_parallelism}. The drawing reads "
-        "from top to bottom and shows each kind of block once, with how often it runs."
+        f"Making one token with **{ui.plain(choice.model.name)}** is {serial(total.average_parallelism)}: "
+        f"**{exact(total.operations)}** operations, **{exact(total.critical_path)}** of them in one chain, so that on "
+        f"average {total.average_parallelism:.2f} run at once and never more than {total.peak_parallelism}. The "
+        "drawing reads from top to bottom and shows each kind of block once, with how often it runs."
     )
 
 

@@ -60,6 +60,13 @@ def times(ratio: float) -> str:
     return f"{ratio:.0f}×" if ratio == int(ratio) else f"{three(ratio)}×"
 
 
+def serial(average_parallelism: float) -> str:
+    """How serial a step is, in words that all pages share."""
+    if average_parallelism < 2:
+        return "almost entirely serial"
+    return "mostly serial" if average_parallelism < 4 else "partly parallel"
+
+
 def wrapped(text: str, width: int = 46) -> list[str]:
     """Lines of at most `width` characters, for chart titles that also fit a phone."""
     lines = [""]

@@ -16,7 +16,7 @@ from tokenviz.schedule import Summary, summarise
 from tokenviz.timeline import slack, widths
 from tokenviz.trace import traced
 from tokenviz.traffic import Traffic, traffic
-from tokenviz.views.format import exact, share, si, signed
+from tokenviz.views.format import exact, serial, share, si, signed
 from tokenviz.views.statistics_work import exponentials_split
 
 
@@ -65,14 +65,12 @@ class Side:
 def finding(side: Side) -> str:
     """What one sees first, for this model."""
     s, moved = side.summary, side.traffic
-    serial = next(w for most, w in ((2, "almost entirely serial"), (4, "mostly serial"), (1e9, "partly parallel"))
-                  if s.average_parallelism < most)  # fmt: skip
     state = 1 - moved.weights / moved.total
     return (
-        f"Decoding one token is {serial}: **{exact(s.operations)}** operations, **{exact(s.critical_path)}** of them "
-        f"in one chain; **{s.average_parallelism:.2f}** run at once on average, never more than "
-        f"**{s.peak_parallelism}**. It moves **{si(moved.total, 'B')}**, {share(1 - state)} of it weights "
-        f"and {share(state)} state."
+        f"Decoding one token is {serial(s.average_parallelism)}: **{exact(s.operations)}** operations, "
+        f"**{exact(s.critical_path)}** of them in one chain; **{s.average_parallelism:.2f}** run at once on average, "
+        f"never more than **{s.peak_parallelism}**. It moves **{si(moved.total, 'B')}**, {share(1 - state)} of it "
+        f"weights and {share(state)} state."
     )
 
 

@@ -231,7 +231,17 @@ def running_table(found: tuple[Placed, ...]) -> pd.DataFrame:
 
 
 def critical_table(shares: tuple[CriticalShare, ...]) -> pd.DataFrame:
-    """The critical path folded: block kind, transform in order, operations on the path over all layers."""
-    rows = [(s.block.title, s.block.transform_by_id[s.transform].title, s.operations) for s in shares]
+    """The critical path folded: block kind, transform in order, operations on the path over all layers.
+
+    Blocks of one title are one group, in the order of the longest of their chains: the first layer may lack a norm.
+    """
+    chains: dict[str, dict[str, list[tuple[str, int]]]] = {}
+    for s in shares:
+        row = (s.block.transform_by_id[s.transform].title, s.operations)
+        chains.setdefault(s.block.title, {}).setdefault(s.block.key, []).append(row)
+    rows = [
+        (title, *row) for title, own in chains.items() for chain in sorted(own.values(), key=len, reverse=True)
+        for row in chain
+    ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["block", "transform", "operations"])
     return table.groupby(["block", "transform"], sort=False, as_index=False).sum()
