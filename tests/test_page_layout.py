@@ -10,10 +10,12 @@ from tokenviz.catalog import PROFILES, load_model
 from tokenviz.handoffs import chains, handoffs
 from tokenviz.trace import traced
 from tokenviz.ui_layout import CHAIN_NAMES
+from tokenviz.views.format import share, si
 from tokenviz.views.layout import centres_of, placed
 from tokenviz.views.layout_plan import Request, plan
 
 ROOT = Path(__file__).parent.parent
+STAGES = Request("deltanet", "stages")
 
 
 def open_page(**query: str) -> AppTest:
@@ -106,24 +108,26 @@ def test_a_selected_node_lists_what_it_takes_and_gives() -> None:
 
 def test_start_and_refined_differ_by_the_reduction() -> None:
     start, refined = strip(open_page(view="Placed: start")), strip(open_page(view="Placed: refined"))
-    assert "W now, start" in start
-    assert "<span>reduction</span><b>0.0%</b>" in start
-    assert "W now, refined placement" in refined
-    assert "<span>reduction</span><b>0.0%</b>" not in refined
+    assert "at the start of the placement" in start
+    assert "below its start" not in start
+    assert "in the refined placement" in refined
+    p = plan(load_model("qwen3.5-0.8b").architecture, load_model("qwen3.5-0.8b").scenario(), STAGES).placement
+    assert f"{share(1 - p.objective / p.start_objective)} below its start ({si(p.start_objective)})" in refined
+    assert f"{share(p.objective / p.lower_bound - 1)} above a lower bound ({si(p.lower_bound)})" in refined
 
 
 def test_a_dragged_node_changes_w_and_snaps_back() -> None:
     app = open_page(view="Placed: refined")
     before = strip(app)
     model = load_model("qwen3.5-0.8b")
-    found = plan(model.architecture, model.scenario(), Request("deltanet", "stages"))
+    found = plan(model.architecture, model.scenario(), STAGES)
     p = found.placement
     at = centres_of(placed(found.graph, p.positions, "x", (*p.start_positions, *p.positions)))
     x, y = at["deltanet/delta.save"]
     app.session_state["layout_graph.positions"] = {**at, "deltanet/delta.save": (x + 500.0, y + 500.0)}
     app.run()
     assert "as you dragged it" in strip(app)
-    assert "against the refined placement" in strip(app)
+    assert "than the refined placement" in strip(app)
     app.button(key="layout_snap").click().run()
     assert strip(app) == before
 

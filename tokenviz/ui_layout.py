@@ -12,9 +12,9 @@ from tokenviz.handoffs import GROUPINGS, chains
 from tokenviz.placement import DISTANCES, SITES, baselines
 from tokenviz.trace import traced
 from tokenviz.ui import Choice, plain
-from tokenviz.ui_layout_graph import NUMBERS, scene_of
+from tokenviz.ui_layout_graph import NUMBERS, in_percent, scene_of
 from tokenviz.views import layout_tables as tables
-from tokenviz.views.layout_nodes import si
+from tokenviz.views.format import share, si
 from tokenviz.views.layout_plan import FLOW, MEASURES, REFINED, START, Plan, Request, Shown, chain_title, gap, plan
 from tokenviz.views.svg import to_svg
 
@@ -73,9 +73,9 @@ def finding(choice: Choice, shown: Shown) -> str:
     return (
         f"In {plain(title)} of {plain(choice.model.name)}, one token hands on **{si(graph.values)}** {unit} along "
         f"{len(graph.arrows)} arrows; the heaviest, **{plain(names[top.source])} → {plain(names[top.target])}**, "
-        f"carries {top.values / graph.values:.0%} of them{left}. Placing heavy hand-offs close cuts {unit} × distance "
-        f"by **{gain:.0%}**, to within {gap(placement.objective, placement.lower_bound)} of a bound that no placement "
-        "on these sites can beat."
+        f"carries {share(top.values / graph.values)} of them{left}. Placing heavy hand-offs close cuts {unit} × "
+        f"distance by **{share(gain)}**, to within {gap(placement.objective, placement.lower_bound)} of a bound that "
+        "no placement on these sites can beat."
     )
 
 
@@ -84,8 +84,8 @@ def handoff_section(choice: Choice, shown: Shown) -> None:
     values, graph_ = shown.plan.values, shown.plan.graph
     table = tables.handoff_table(values, choice.scenario, graph_)
     picked = st.dataframe(
-        table, column_config=_columns(table), hide_index=True, on_select="rerun", selection_mode="single-row",
-        key="layout_arrows", height=420,
+        in_percent(table), column_config=_columns(table), hide_index=True, on_select="rerun",
+        selection_mode="single-row", key="layout_arrows", height=420,
     )  # fmt: skip
     st.caption(_reconciled(shown))
     rows = picked["selection"]["rows"]
@@ -98,7 +98,7 @@ def handoff_section(choice: Choice, shown: Shown) -> None:
             choice.scenario,
         )
         st.markdown(f"**Stages in this row** ({len(parts)})")
-        st.dataframe(parts, column_config=_columns(parts), hide_index=True, key="layout_parts")
+        st.dataframe(in_percent(parts), column_config=_columns(parts), hide_index=True, key="layout_parts")
 
 
 def _reconciled(shown: Shown) -> str:

@@ -2,28 +2,30 @@
 
 from collections.abc import Mapping
 
+import pandas as pd
 import streamlit as st
 
 from tokenviz.placement import Point, objective
 from tokenviz.ui import Choice, plain
 from tokenviz.ui_canvas import graph_canvas, select
 from tokenviz.views import layout_tables as tables
+from tokenviz.views.format import si
 from tokenviz.views.layout import centres_of, neighbours, placed
-from tokenviz.views.layout_nodes import si
-from tokenviz.views.layout_plan import FLOW, START, Shown, chain_title, drawn_downward, gap
+from tokenviz.views.layout_plan import DRAGGED, FLOW, START, Shown, chain_title, drawn_downward, readout
 from tokenviz.views.scene import Scene
 
 KEY = "layout_graph"
 NUMBERS = {
-    "share": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
-    "share of W": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
+    "share, %": st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=100.0),
+    "share of W, %": st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=100.0),
     "distance": st.column_config.NumberColumn(format="%.0f"),
 }
 
-_STRIP = """<style>.tv-strip { display: flex; flex-wrap: wrap; gap: 4px 36px; font-variant-numeric: tabular-nums; }
-.tv-strip span { display: block; font-size: 0.8rem; opacity: 0.75; }
-.tv-strip b { font-size: 1.1rem; font-weight: 600; }
-</style><div class="tv-strip" id="layout-w">"""
+
+def in_percent(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its shares in percent, and that unit in their headers."""
+    shares = [str(name) for name in table if str(name).startswith("share")]
+    return table.assign(**{name: table[name] * 100 for name in shares}).rename(columns={n: f"{n}, %" for n in shares})
 
 
 @st.fragment
@@ -54,7 +56,7 @@ def draw(choice: Choice, shown: Shown) -> None:
         _selected(shown, state.selected)
     with costly, st.expander("Ten costliest arrows"):
         table = tables.costly_table(graph, now, shown.plan.problem.distance)
-        st.dataframe(table, column_config=NUMBERS, hide_index=True, key="layout_costly")
+        st.dataframe(in_percent(table), column_config=NUMBERS, hide_index=True, key="layout_costly")
 
 
 def _first_panel(shown: Shown, scene: Scene) -> str:
@@ -78,20 +80,10 @@ def _dragged(scene: Scene) -> Mapping[str, Point] | None:
 
 
 def _readout(shown: Shown, now: list[Point], moved: bool) -> None:
-    """W where the nodes are now, W of the start, the bound, and the gap to it, in one line."""
+    """W where the nodes are now, against the start, the bound and, after a drag, the refined placement."""
     p, problem = shown.plan.placement, shown.plan.problem
-    worth = objective(now, problem.flows, problem.distance)
-    where = "as you dragged it" if moved else "start" if shown.view == START else "refined placement"
-    facts = [
-        (f"W now, {where}", si(worth)),
-        ("W of the start", si(p.start_objective)),
-        ("reduction", f"{1 - worth / p.start_objective:.1%}" if p.start_objective else "none"),
-        ("lower bound", si(p.lower_bound)),
-        ("above the bound", gap(worth, p.lower_bound)),
-    ]
-    if moved:
-        facts.append(("against the refined placement", f"{worth / p.objective - 1:+.2%}"))
-    st.html(_STRIP + "".join(f"<div><span>{name}</span><b>{value}</b></div>" for name, value in facts) + "</div>")
+    said = readout(objective(now, problem.flows, problem.distance), p, DRAGGED if moved else shown.view)
+    st.html(f'<p id="layout-w">{said}</p>')
     if moved:
         st.button(
             "Snap back", on_click=lambda: st.session_state.pop(f"{KEY}.positions", None), key="layout_snap",

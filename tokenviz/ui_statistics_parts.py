@@ -43,14 +43,16 @@ def draw(
 
 def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
     """A sortable table with exact numbers; its toolbar searches and saves CSV."""
+    if "share" in rows:
+        rows = rows.assign(share=rows["share"] * 100).rename(columns={"share": "share, %"})
     config = {str(name): _column(str(name), rows[name]) for name in rows}
     extra: dict[str, Any] = {} if height is None else {"height": height}
     st.dataframe(rows, hide_index=True, column_config=config, key=key, **extra)
 
 
 def _column(name: str, values: pd.Series) -> Any:
-    if name == "share":
-        return st.column_config.NumberColumn(format="percent")
+    if name == "share, %":
+        return st.column_config.NumberColumn(format="%.2f")
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return st.column_config.Column()
     if pd.api.types.is_integer_dtype(values):

@@ -37,7 +37,7 @@ def opened(watched, query: str):
 def test_the_page_draws_without_errors_or_outside_requests(visit, width: int, dark: bool) -> None:
     watched = visit(width=width, height=900, dark=dark)
     page = opened(watched, "")
-    assert page.locator(STRIP).inner_text().startswith("W now")
+    assert page.locator(STRIP).inner_text().startswith("W, the sum of hand-offs × distance, is")
     assert page.locator(".tv-types section").count() == 10
     assert page.locator(".tv-types img").first.evaluate("image => image.naturalWidth") == 132
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

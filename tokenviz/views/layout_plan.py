@@ -12,12 +12,14 @@ from tokenviz.handoffs import TOKEN, Chain, HandoffGraph, handoffs, in_bytes
 from tokenviz.placement import Placement, PlacementProblem, place
 from tokenviz.scenario import Scenario
 from tokenviz.trace import traced
+from tokenviz.views.format import share, si
 from tokenviz.views.layout import downward
 from tokenviz.views.layout_nodes import problem_of
 from tokenviz.views.scene import Scene
 
 MEASURES = ("values", "bytes")
 FLOW, START, REFINED = "downward", "start", "refined"
+DRAGGED = "dragged"
 ANY_RATE = 100.0
 
 
@@ -59,7 +61,24 @@ def chain_title(chain: Chain) -> str:
 
 def gap(now: float, bound: float) -> str:
     """How far above a lower bound something is, in words that also hold without a bound."""
-    return f"{now / bound - 1:.1%}" if bound else "an unknown distance"
+    return share(now / bound - 1) if bound else "an unknown distance"
+
+
+def readout(now: float, placement: Placement, where: str) -> str:
+    """W of a drawing in one sentence: against the start, the lower bound and, after a drag, the refined placement."""
+    start, bound = placement.start_objective, placement.lower_bound
+    place = {START: "at the start of the placement", DRAGGED: "as you dragged it"}.get(
+        where, "in the refined placement"
+    )
+    words = f"W, the sum of hand-offs × distance, is <b>{si(now)}</b> {place}"
+    if where != START and start:
+        side = "below" if now <= start else "above"
+        words += f", {share(abs(1 - now / start))} {side} its start ({si(start)})"
+    words += f", and {gap(now, bound)} above a lower bound ({si(bound)})"
+    if where == DRAGGED and placement.objective:
+        side = "more" if now >= placement.objective else "less"
+        words += f"; that is {share(abs(now / placement.objective - 1))} {side} than the refined placement"
+    return f"{words}."
 
 
 def plan(architecture: Architecture, scenario: Scenario, request: Request) -> Plan:
