@@ -13,6 +13,7 @@ from tokenviz.decoder.generate import generate
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import load_decoder
 from tokenviz.decoder.sampling import Sampling
+from tokenviz.views.network_text import lesson
 
 DECODER = load_decoder()
 MAP = prediction_map(DECODER.architecture)
@@ -128,3 +129,8 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert [report["steps"][i]["node"] for i in (0, 76)] == ["lookup.lookup", "select"]
     assert main(["map"]) == 0
     assert capsys.readouterr().out.startswith("90 nodes, 118 connections, 77 steps\n")
+
+
+def test_the_norm_that_is_looked_up_says_so() -> None:
+    says = [node.id for node in MAP.nodes.values() if "looked up with it" in lesson(node)]
+    assert says == ["layers.0.mixer.norm"]

@@ -62,7 +62,7 @@ def _head(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) 
         parts = [f"step {node.event + 1} of {len(found.steps)}", f"{tick}, to {_tiny(result.difference)}"]
     st.markdown(f"#### {network_text.heading(node)}")
     st.caption(" · ".join(parts) or "records no step of its own: it holds or hands on")
-    st.markdown(network_text.LESSONS[node.kind])
+    st.markdown(network_text.lesson(node))
     if equation := network_text.equation(node):
         st.latex(equation)
 

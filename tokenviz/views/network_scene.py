@@ -11,7 +11,7 @@ from typing import Any
 
 from tokenviz.decoder.stations import Connection, MapNode, PredictionMap
 from tokenviz.views.measure import make_bubble, make_node
-from tokenviz.views.network_text import LABELS, LESSONS, caption, dims, heading, label
+from tokenviz.views.network_text import LABELS, lesson, caption, dims, heading, label
 from tokenviz.views.scene import Bubble, Edge, Node, Note, Panel, Point, Rect, Scene
 
 ROW, HEAD, FOOT = 43.0, 66.0, 34.0
@@ -122,7 +122,7 @@ def _lane(node: MapNode) -> str:
 
 
 def _item(node: MapNode, spot: Point, steps: int) -> Placed:
-    hint = f"{heading(node)}\n{LESSONS[node.kind]}"
+    hint = f"{heading(node)}\n{lesson(node)}"
     if node.outputs:
         hint += "\n" + ", ".join(f"{p.name}: {dims(p.dims)}" for p in node.outputs)
     if node.event is not None:

@@ -104,6 +104,13 @@ def heading(node: MapNode) -> str:
     return f"{node.region.capitalize()} · {label(node).lstrip('+ ')}{which}"
 
 
+def lesson(node: MapNode) -> str:
+    """What a learner should know about a node; the norm that is looked up with the embedding row says so."""
+    looked_up = any(port.value == "normalised" for port in node.outputs)
+    more = " Here it depends on the token alone, so its result lies beside the embedding row and is looked up with it."
+    return LESSONS[node.kind] + (more if looked_up else "")
+
+
 def equation(node: MapNode) -> str:
     """LaTeX of what the node computes; "" where it computes nothing."""
     return EQUATIONS.get(node.kind, node.equation)
@@ -117,4 +124,4 @@ def dims(letters: tuple[str, ...]) -> str:
 def caption(node: MapNode, steps: int) -> str:
     """One line for the step that is played."""
     number = "" if node.event is None else f"{node.event + 1} of {steps} · "
-    return f"{number}{heading(node)}: {LESSONS[node.kind].split('. ')[0].rstrip('.')}."
+    return f"{number}{heading(node)}: {lesson(node).split('. ')[0].rstrip('.')}."
