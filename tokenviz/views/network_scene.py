@@ -11,7 +11,7 @@ from typing import Any
 
 from tokenviz.decoder.stations import Connection, MapNode, PredictionMap
 from tokenviz.views.measure import make_bubble, make_node
-from tokenviz.views.network_text import LABELS, lesson, caption, dims, heading, label
+from tokenviz.views.network_text import LABELS, caption, dims, heading, label, lesson
 from tokenviz.views.scene import Bubble, Edge, Node, Note, Panel, Point, Rect, Scene
 
 ROW, HEAD, FOOT = 43.0, 66.0, 34.0
