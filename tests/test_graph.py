@@ -108,6 +108,8 @@ def test_a_windowed_store_keeps_one_position_less_than_the_window() -> None:
 def test_a_weight_asked_for_twice_is_one_weight_and_prefixes_tell_branches_apart() -> None:
     b = Builder({"D": 4})
     assert b.weight("w", "D", name="W") is b.weight("w", "D", name="W")
+    with pytest.raises(GraphError, match="weight w is 'D', asked for as 'D D'"):
+        b.weight("w", "D D", name="W")
     with b.prefixed("branch", {"F": 2}):
         assert b.weight("w", "F", name="W").id == "branch.w"
     with pytest.raises(GraphError, match="no size for letter 'F'"):

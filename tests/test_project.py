@@ -33,9 +33,9 @@ def test_importing_the_library_loads_no_drawing_or_page() -> None:
 
 
 LAYERS = (
-    "notation", "formats", "config", "graph", "architecture", "scenario", "primitives", "wires", "builder", "families",
-    "recipes", "catalog", "trace", "execute", "weights", "storage", "schedule", "ledger", "traffic", "prediction",
-    "analysis",
+    "notation", "formats", "config", "graph", "architecture", "scenario", "primitives", "wires", "recorder", "builder",
+    "families", "recipes", "catalog", "trace", "execute", "weights", "storage", "schedule", "ledger", "traffic",
+    "prediction", "analysis",
 )  # fmt: skip
 
 

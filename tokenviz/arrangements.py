@@ -19,7 +19,7 @@ from tokenviz.traffic import one_state, value_bytes
 GROWS = (StateKind.GROWING, StateKind.WINDOW)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """One kind of arrangement, with this model's numbers for one token."""
 
@@ -125,7 +125,15 @@ def arrangements(step: DecodeStep, scenario: Scenario) -> tuple[Group, ...]:
             came[target] += arrow.values
     resident, read, written = _bytes(step, scenario)
     return tuple(
-        Group(key, operations[key], came[key], went[key], resident[key], read[key], written[key])
+        Group(
+            key=key,
+            operations=operations[key],
+            values_in=came[key],
+            values_out=went[key],
+            resident_bytes=resident[key],
+            read_bytes=read[key],
+            written_bytes=written[key],
+        )
         for key in RULES
         if operations[key]
     )

@@ -4,18 +4,14 @@ Every method returns a `Value`. Shapes come from named dimensions, lifetimes and
 counts from the primitive: a recipe states none of them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
-from tokenviz.graph import Block, Lifetime, Op, Operand, Role, State, StateKind, Transform, Value, Wire, check
+from tokenviz.graph import Lifetime, Role, State, StateKind, Value, Wire
 from tokenviz.notation import GraphError, size
-from tokenviz.primitives import Sizes, primitive
-from tokenviz.wires import WIRES
-
-Dims = tuple[str, ...]
+from tokenviz.primitives import Dims
+from tokenviz.recorder import Recorder, dims_of
 
 
 @lru_cache(maxsize=1024)
@@ -26,117 +22,8 @@ def parse_equation(equation: str) -> tuple[Dims, Dims, Dims]:
     return tuple(a.split()), tuple(b.split()), tuple(out.split())
 
 
-class Builder:
+class Builder(Recorder):
     """Traces one block. `sizes` gives the extent of each letter; letters without one are an error."""
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.sizes = dict(sizes)
-        self.values: dict[str, Value] = {}
-        self.program: list[Op | Wire] = []
-        self.transforms: list[Transform] = []
-        self.states: list[State] = []
-        self.inputs: dict[str, str] = {}
-        self._open: tuple[str, list[Op]] | None = None
-        self._prefix = ""
-        self._exports: dict[str, Value] = {}
-
-    # ---------------------------------------------------------------- values that come from outside
-
-    def input(self, port: str, dims: str, *, name: str, dtype: str = "activation", says: str = "") -> Value:
-        """A value that enters the block through `port`; asked for twice it is one value."""
-        if port in self.inputs:
-            return self.values[self.inputs[port]]
-        value = self._value(port, name, _dims(dims), Lifetime.EPHEMERAL, Role.INPUT, dtype, says=says)
-        self.inputs[port] = value.id
-        return value
-
-    def weight(self, id: str, dims: str, *, name: str, scope: str = "", says: str = "") -> Value:
-        """A parameter; asked for twice under one id it is one value. `scope` names a weight shared between blocks."""
-        own = self._prefix + id
-        if own in self.values:
-            return self.values[own]
-        return self._value(own, name, _dims(dims), Lifetime.STATIC, Role.WEIGHT, "weight", scope=scope, says=says)
-
-    def buffer(self, id: str, dims: str, *, name: str, says: str = "") -> Value:
-        """A stored value that is not a parameter, such as a router's correction bias."""
-        return self._value(self._prefix + id, name, _dims(dims), Lifetime.STATIC, Role.BUFFER, "weight", says=says)
-
-    def state(self, id: str, dims: str, *, name: str, dtype: str, says: str = "") -> Value:
-        """What the step finds kept from earlier tokens."""
-        return self._value(self._prefix + id, name, _dims(dims), Lifetime.STATE, Role.STATE, dtype, says=says)
-
-    def position(self) -> Value:
-        """Positions of the step's new tokens, ``T``: the input port ``position``."""
-        return self.input("position", "T", name="position", dtype="index", says="Positions of the new tokens.")
-
-    def export(self, port: str, value: Value) -> None:
-        """Hand a value to later blocks through an output port of this one."""
-        self._exports[port] = value
-
-    def find(self, id: str) -> Value | None:
-        """A value made earlier under this id (and the branch's prefix), or None."""
-        return self.values.get(self._prefix + id)
-
-    @contextmanager
-    def prefixed(self, branch: str, sizes: Mapping[str, int] = MappingProxyType({})) -> Iterator[None]:
-        """Put ``branch.`` before the ids of what is made inside; `sizes` gives letters that hold only there."""
-        before, letters = self._prefix, self.sizes
-        self._prefix, self.sizes = f"{before}{branch}.", {**letters, **sizes}
-        try:
-            yield
-        finally:
-            self._prefix, self.sizes = before, letters
-
-    # ---------------------------------------------------------------- transforms
-
-    @contextmanager
-    def transform(self, id: str, kind: str, title: str, *, equation: str, says: str) -> Iterator[None]:
-        """Open a transform; the operations made inside run one after the other."""
-        if self._open is not None:
-            raise GraphError(f"transform {id} opened inside {self._open[0]}")
-        own = self._prefix + id
-        unique, n = own, 2
-        while any(t.id == unique for t in self.transforms):
-            unique, n = f"{own}_{n}", n + 1
-        ops: list[Op] = []
-        self._open = (unique, ops)
-        try:
-            yield
-        finally:
-            self._open = None
-        self.transforms.append(Transform(unique, kind, title, equation, says, tuple(ops)))
-
-    def op(
-        self,
-        name: str,
-        *operands: Value | float,
-        dims: Dims,
-        label: str,
-        out: str = "",
-        role: Role = Role.ACTIVATION,
-        lifetime: Lifetime = Lifetime.EPHEMERAL,
-        dtype: str = "activation",
-        attrs: Mapping[str, Any] | None = None,
-        extra: tuple[tuple[str, Dims, str], ...] = (),
-    ) -> Value:
-        """Append one operation of primitive `name`; `extra` lists further results as (name, dims, dtype)."""
-        if self._open is None:
-            raise GraphError(f"{name} used outside a transform")
-        rule, (transform, ops) = primitive(name), self._open
-        op_id = self._fresh(f"{transform}.{name}")
-        result = self._value(op_id, out or label, dims, lifetime, role, dtype)
-        results = [result.id]
-        for extra_name, extra_dims, extra_dtype in extra:
-            more = self._value(f"{op_id}.{extra_name}", extra_name, extra_dims, lifetime, role, extra_dtype)
-            results.append(more.id)
-        attrs = attrs or {}
-        sizes = Sizes(tuple(o.size if isinstance(o, Value) else 1 for o in operands), result.size, attrs)
-        op_class, reason = rule.classify(operands)
-        ids: tuple[Operand, ...] = tuple(o.id if isinstance(o, Value) else o for o in operands)
-        op = Op(op_id, label, name, ids, tuple(results), op_class, reason, rule.counts(sizes), transform, attrs)
-        ops.append(op)
-        self.program.append(op)
-        return result
 
     # ---------------------------------------------------------------- arithmetic, element by element
 
@@ -171,7 +58,7 @@ class Builder:
 
     def reduce(self, name: str, a: Value, over: str, label: str = "", out: str = "") -> Value:
         """Reduce away one dimension, or several (``"K G H"``): sum, mean or max."""
-        dims = tuple(d for d in a.dims if d not in _dims(over))
+        dims = tuple(d for d in a.dims if d not in dims_of(over))
         return self.op(name, a, dims=dims, label=label or name, out=out, dtype=a.dtype, attrs={"over": over})
 
     # ---------------------------------------------------------------- contractions: MAC pairs
@@ -222,9 +109,9 @@ class Builder:
 
     def append(self, kept: Value, new: Value, dims: str, axis: str, *, label: str, keep: int | None = None) -> Value:
         """Put new entries behind the kept ones along `axis`; keep the last `keep` of them."""
-        where = _dims(dims).index(axis)
+        where = dims_of(dims).index(axis)
         return self.op(
-            "append", kept, new, dims=_dims(dims), label=label, dtype=kept.dtype, attrs={"axis": where, "keep": keep}
+            "append", kept, new, dims=dims_of(dims), label=label, dtype=kept.dtype, attrs={"axis": where, "keep": keep}
         )
 
     def save(self, kept: Value, new: Value, kind: StateKind, *, name: str, label: str, says: str = "") -> Value:
@@ -232,7 +119,12 @@ class Builder:
         written = self.op(
             "save", new, dims=new.dims, label=label, lifetime=Lifetime.STATE, role=Role.STATE, dtype=kept.dtype
         )
-        self.states.append(State(kept.id, name, kind, kept.id, written.id, kept.size, None, says))
+        self.states.append(
+            State(
+                id=kept.id, name=name, kind=kind, read=kept.id, written=written.id, appended=kept.size, window=None,
+                says=says,
+            )
+        )  # fmt: skip
         return written
 
     def store(
@@ -250,33 +142,21 @@ class Builder:
             lifetime=Lifetime.STATE, role=Role.STATE, dtype=kept.dtype, attrs={"axis": where, "keep": keep},
         )  # fmt: skip
         kind = StateKind.GROWING if window is None else StateKind.WINDOW
-        self.states.append(State(kept.id, name, kind, kept.id, written.id, new.size, window, says, used))
+        self.states.append(
+            State(
+                id=kept.id, name=name, kind=kind, read=kept.id, written=written.id, appended=new.size, window=window,
+                says=says, used=used,
+            )
+        )  # fmt: skip
         return written
 
     # ---------------------------------------------------------------- rearrangements
-
-    def wire(
-        self, kind: str, operands: Sequence[Value], dims: Dims, *, name: str = "",
-        attrs: Mapping[str, Any] | None = None, lifetime: Lifetime | None = None, role: Role | None = None,
-    ) -> Value:  # fmt: skip
-        """Append a rearrangement of `kind`; the result's roots are those of its operands."""
-        if kind not in WIRES:
-            raise GraphError(f"no rule for rearrangement {kind!r}")
-        first = operands[0]
-        lifetimes = {v.lifetime for v in operands}
-        if lifetime is None:
-            lifetime = next(x for x in (Lifetime.STATE, Lifetime.EPHEMERAL, Lifetime.STATIC) if x in lifetimes)
-        roots = tuple(dict.fromkeys(r for v in operands for r in v.roots))
-        value_id = self._fresh(f"{first.id}~{kind}")
-        value = self._value(value_id, name or first.name, dims, lifetime, role or Role.VIEW, first.dtype, roots=roots)
-        self.program.append(Wire(value_id, kind, tuple(v.id for v in operands), value_id, attrs or {}))
-        return value
 
     def split(self, a: Value, axis: str, parts: Sequence[tuple[str, str]]) -> list[Value]:
         """Cut `axis` into parts, each (name, dims that replace the axis): ``[("q", "J P"), ("v", "U Q")]``."""
         found, start = [], 0
         for name, letters in parts:
-            new = _dims(letters)
+            new = dims_of(letters)
             width = size(self._extent(d) for d in new)
             dims = tuple(x for d in a.dims for x in (new if d == axis else (d,)))
             shape = tuple(-1 if d in ("S", "seen") else self._extent(d) for d in dims)
@@ -297,7 +177,7 @@ class Builder:
 
     def concat(self, parts: Sequence[Value], dims: str, axis: str, name: str, role: Role | None = None) -> Value:
         """Join values along `axis`, named as in `dims`."""
-        return self.wire("concat", parts, _dims(dims), name=name, attrs={"axis": axis}, role=role)
+        return self.wire("concat", parts, dims_of(dims), name=name, attrs={"axis": axis}, role=role)
 
     def repeat(self, a: Value, axis: str, to: str) -> Value:
         """Let several heads share one: each entry of `axis` is read sizes[to] // sizes[axis] times, in order."""
@@ -320,58 +200,18 @@ class Builder:
     def coefficients(self, position: Value, table: Callable[..., Any], dims: str, name: str) -> Value:
         """Rows of a static table that the token's position selects, such as RoPE's cosines."""
         value_id = self._fresh(f"{self._prefix}coefficient.{name}")
-        value = self._value(value_id, name, _dims(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient")
-        self.program.append(Wire(value_id, "positions", (position.id,), value_id, {"table": table}))
+        value = self._value(value_id, name, dims_of(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient")
+        self.program.append(
+            Wire(id=value_id, kind="positions", operands=(position.id,), result=value_id, attrs={"table": table})
+        )
         return value
 
     def constant(self, array: Any, dims: str, name: str) -> Value:
         """Numbers that are part of the mathematics, such as the multipliers of a config; neither weights nor work."""
         value_id = self._fresh(f"{self._prefix}constant.{name}")
-        value = self._value(value_id, name, _dims(dims), Lifetime.STATIC, Role.FOLDED, "weight")
-        self.program.append(Wire(value_id, "constant", (), value_id, {"array": array}))
+        value = self._value(value_id, name, dims_of(dims), Lifetime.STATIC, Role.FOLDED, "weight")
+        self.program.append(Wire(id=value_id, kind="constant", operands=(), result=value_id, attrs={"array": array}))
         return value
-
-    # ---------------------------------------------------------------- finishing
-
-    def build(self, *, key: str, kind: str, title: str, says: str, spec: object, outputs: Mapping[str, Value]) -> Block:
-        """Freeze the block; `GraphError` unless it is well formed (see `graph.check`)."""
-        ports = {port: value.id for port, value in {**self._exports, **outputs}.items()}
-        block = Block(
-            key=key, kind=kind, title=title, says=says, spec=spec, values=MappingProxyType(self.values),
-            transforms=tuple(self.transforms), program=tuple(self.program), states=tuple(self.states),
-            inputs=MappingProxyType(self.inputs), outputs=MappingProxyType(ports), sizes=MappingProxyType(self.sizes),
-        )  # fmt: skip
-        return check(block)
-
-    # ---------------------------------------------------------------- helpers
-
-    def _extent(self, letter: str) -> int:
-        try:
-            return self.sizes[letter]
-        except KeyError:
-            raise GraphError(f"no size for letter {letter!r}") from None
-
-    def _fresh(self, id: str) -> str:
-        unique, n = id, 2
-        while unique in self.values:
-            unique, n = f"{id}{n}", n + 1
-        return unique
-
-    def _value(
-        self, id: str, name: str, dims: Dims, lifetime: Lifetime, role: Role, dtype: str,
-        *, roots: tuple[str, ...] | None = None, scope: str = "", says: str = "",
-    ) -> Value:  # fmt: skip
-        if id in self.values:
-            raise GraphError(f"value {id} is made twice")
-        shape = tuple(self._extent(d) for d in dims)
-        value = Value(id, name, dims, shape, lifetime, role, dtype, roots or (id,), scope, says)
-        self.values[id] = value
-        return value
-
-
-@lru_cache(maxsize=4096)
-def _dims(letters: str) -> Dims:
-    return tuple(letters.split())
 
 
 def _replace(dims: Dims, old: str, new: str) -> Dims:

@@ -68,7 +68,7 @@ class StateKind(StrEnum):
     CONVOLUTION = "convolution"  # fixed size, the last taps - 1 columns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Value:
     """A tensor. Its shape follows `dims`, one letter each; `roots` are the stored or computed values it is made of.
 
@@ -97,7 +97,7 @@ Operand = str | float
 """A value's id, or a constant that is part of the mathematics (eps, 1, 1/sqrt(d))."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Op:
     """One operation: one unit of time in the drawn schedule."""
 
@@ -118,7 +118,7 @@ class Op:
         return self.results[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Wire:
     """A rearrangement: splits, joins, repeats or picks values, computes nothing and takes no time."""
 
@@ -129,7 +129,7 @@ class Wire:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Transform:
     """A named chain of operations that run one after the other, in this order."""
 
@@ -141,7 +141,7 @@ class Transform:
     ops: tuple[Op, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class State:
     """Something kept between tokens: the value read, the value written back, and how it grows."""
 
@@ -156,7 +156,7 @@ class State:
     used: int | None = None  # elements of `read` that the step reads; None: all of them
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Block:
     """A traced section: one residual input, one residual output, everything in between in program order."""
 

@@ -37,7 +37,7 @@ class Chain:
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One node: `operations` a token over all layers; `group` says where it is (a transform's title)."""
 
@@ -54,7 +54,7 @@ class Stage:
     fan_out: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HandoffGraph:
     """The nodes and arrows of one chain in one grouping.
 
@@ -129,7 +129,10 @@ def handoffs(step: DecodeStep, chain: str | Chain = TOKEN, grouping: str = "stag
     stages, arrows = _chain_stages(step, chosen), _chain_arrows(step, chosen)
     stores = tuple(dict.fromkeys(pair for block, _ in _blocks(step, chosen) for pair in cache_writes(block)))
     if grouping == "stages":
-        return HandoffGraph(chosen, grouping, _with_totals(stages.values(), arrows), tuple(arrows), (), stores)
+        return HandoffGraph(
+            chain=chosen, grouping=grouping, nodes=_with_totals(stages.values(), arrows), arrows=tuple(arrows),
+            folded=(), stores=stores,
+        )  # fmt: skip
     return _merge_types(chosen, stages, arrows, stores)
 
 
@@ -144,7 +147,10 @@ def _chain_stages(step: DecodeStep, chain: Chain) -> dict[str, Stage]:
         for stage_id, label, ops in stages_of(block):
             counts = {k: v * n for op in ops for k, v in op.counts.items()}
             group = block.transform_by_id[ops[0].transform].title
-            new = Stage(stage_id, label, group, block.kind, ops[0].op_class, len(ops) * n, n, counts)
+            new = Stage(
+                id=stage_id, label=label, group=group, kind=block.kind, op_class=ops[0].op_class,
+                operations=len(ops) * n, layers=n, counts=counts,
+            )  # fmt: skip
             found[stage_id] = _joined(found[stage_id], new) if stage_id in found else new
     return found
 
@@ -177,7 +183,9 @@ def _merge_types(
     nodes = [_type_node(name, found) for name, found in members.items()]
     kept = tuple(dict.fromkeys((type_of[maker], type_of[keeper]) for maker, keeper in stores))
     folded = tuple(a for a in every if a.source == a.target)
-    return HandoffGraph(chain, "types", _with_totals(nodes, drawn), drawn, folded, kept)
+    return HandoffGraph(
+        chain=chain, grouping="types", nodes=_with_totals(nodes, drawn), arrows=drawn, folded=folded, stores=kept
+    )
 
 
 def _type_names(stages: Mapping[str, Stage]) -> dict[str, str]:
@@ -202,8 +210,9 @@ def _type_arrow(key: Key, parts: list[Arrow]) -> Arrow:
     source, target, retained = key
     layers = _layers((part.source.split("/")[0], part.layers) for part in parts)
     return Arrow(
-        source, target, sum(p.values for p in parts), layers, retained, parts[0].lifetime, dtypes, tuple(parts)
-    )
+        source=source, target=target, values=sum(p.values for p in parts), layers=layers, retained=retained,
+        lifetime=parts[0].lifetime, dtypes=dtypes, parts=tuple(parts),
+    )  # fmt: skip
 
 
 def _type_node(id: str, members: list[Stage]) -> Stage:
@@ -215,7 +224,10 @@ def _type_node(id: str, members: list[Stage]) -> Stage:
     layers = _layers((stage.kind, stage.layers) for stage in members)
     operations = sum(stage.operations for stage in members)
     kind = first.kind if len(kinds) == 1 else ""
-    return Stage(id, id, str(first.op_class), kind, first.op_class, operations, layers, counts)
+    return Stage(
+        id=id, label=id, group=str(first.op_class), kind=kind, op_class=first.op_class, operations=operations,
+        layers=layers, counts=counts,
+    )  # fmt: skip
 
 
 def _layers(found: Iterable[tuple[str, int]]) -> int:

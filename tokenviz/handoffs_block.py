@@ -13,7 +13,7 @@ from tokenviz.handoffs_parts import Piece, count, narrowed, trace_pieces
 _PAIR = {"row_sum": "products", "accumulate": "outer"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arrow:
     """`values` handed from `source` to `target` for one token; `dtype` as in `Value.dtype`; `parts` when merged."""
 
@@ -68,7 +68,10 @@ def block_arrows(block: Block) -> tuple[Arrow, ...]:
             for source, values, retained, dtype in _sources(block, states, root, read):
                 if values:
                     lifetime = Lifetime.STATE if retained else Lifetime.EPHEMERAL
-                    new = Arrow(stage_of[source.id], stage, values, 1, retained, lifetime, {dtype: values})
+                    new = Arrow(
+                        source=stage_of[source.id], target=stage, values=values, layers=1, retained=retained,
+                        lifetime=lifetime, dtypes={dtype: values},
+                    )  # fmt: skip
                     before = found.get(key_of(new))
                     found[key_of(new)] = joined(before, new, 1) if before else new
     return tuple(found.values())
