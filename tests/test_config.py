@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import configs
 from tokenviz.analysis import analyze
-from tokenviz.catalog import model_from_text
+from tokenviz.catalog import load_model, model_from_text
 from tokenviz.config import _KEYS_BY_REASON, IRRELEVANT, MAX_CONFIG_BYTES, TEXT_CONFIGS, parse
 from tokenviz.families import FAMILIES
 from tokenviz.families.common import family
@@ -175,3 +175,26 @@ def test_whatever_replaces_a_value_there_is_a_model_or_a_sentence(config: dict[s
         sentence = str(error)
     assert "\n" not in sentence
     assert len(sentence) < 400
+
+
+def assumed(**changes: Any) -> tuple[str, ...]:
+    model = load(**changes)
+    return analyze(model, model.scenario(context=3)).assumptions
+
+
+@pytest.mark.parametrize(("size", "said"), [(64, True), (128, False), (..., False), ("x" * 9, True)])
+def test_groups_of_another_size_are_named(size: Any, said: bool) -> None:
+    declared = {k: v for k, v in {"quant_method": "awq", "bits": 4, "group_size": size}.items() if v is not ...}
+    sentence = f"group_size is {size!r}, but scales are counted for groups of 128 values"
+    assert (sentence in assumed(quantization_config=declared)) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "convolution", "recurrent"),
+    [("gpt2", False, False), ("lfm2-2.6b", True, False), ("qwen3.5-0.8b", True, True)],
+)
+def test_how_states_are_kept_is_said_of_models_that_have_them(name: str, convolution: bool, recurrent: bool) -> None:
+    model = load_model(name)
+    said = analyze(model, model.scenario()).assumptions
+    assert ("convolution state keeps taps - 1 columns at activation precision" in said) == convolution
+    assert ("recurrent state is fp32" in said) == recurrent

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from tokenviz import ledger, schedule
 from tokenviz.catalog import Model
-from tokenviz.graph import DecodeStep
+from tokenviz.graph import DecodeStep, StateKind
 from tokenviz.prediction import prediction_heads
 from tokenviz.scenario import Scenario
 from tokenviz.storage import weight_bytes
@@ -105,9 +105,12 @@ def assumptions(model: Model, scenario: Scenario) -> tuple[str, ...]:
     if model.gate_differs:
         reading = "as the published study read it" if scenario.gate == "study" else "as implemented (sigmoid)"
         found.append(f"the attention output gate is counted {reading}")
-    found.append(
-        f"convolution state keeps taps - 1 columns at activation precision; recurrent state is {scenario.state}"
-    )
+    blocks = traced(model.architecture, scenario).blocks.values()
+    kinds = {state.kind for block in blocks for state in block.states}
+    if StateKind.CONVOLUTION in kinds:
+        found.append("convolution state keeps taps - 1 columns at activation precision")
+    if StateKind.RECURRENT in kinds:
+        found.append(f"recurrent state is {scenario.state}")
     return tuple(found)
 
 

@@ -29,6 +29,8 @@ def declared_quantization(c: Reader) -> Quantization | None:
     if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
         raise ConfigError("modules_to_not_convert is not a list of module names; give one, or drop it")
     c.assume(f"the layers' matrices are stored as {form}, as quantization_config declares")
+    if form == "int4" and declared.get("group_size", 128) != 128:
+        c.assume(f"group_size is {declared['group_size']!r:.40}, but scales are counted for groups of 128 values")
     return Quantization(format=form, kept=tuple(kept))
 
 
