@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tokenviz.analysis import Analysis, analyze
+from tokenviz.analysis import Analysis, analyze, report
 from tokenviz.catalog import load_model, model_from_text
 from tokenviz.config import parse
 from tokenviz.families import FAMILIES, family, known, read_architecture
@@ -168,6 +168,19 @@ def test_b22_a_prediction_head_is_one_more_cache_layer_and_is_off_by_default() -
     assert "multi-token prediction heads (1) are left out" in a.assumptions
 
 
+def test_b22_the_toggle_changes_parameters_cache_and_stored_bytes_and_no_work() -> None:
+    model = load_model("qwen3.8-27b")
+    off, on = (analyze(model, model.scenario(context=100, prediction=flag)) for flag in (False, True))
+    assert (off.kept.kv_per_position, on.kept.kv_per_position) == (65_536, 69_632)
+    assert on.kept.kv - off.kept.kv == 100 * 4_096
+    assert on.parameters.total - off.parameters.total == 424_699_392
+    assert on.stored_weight_bytes - off.stored_weight_bytes == 424_699_392 // 2  # int4
+    assert (on.traffic, on.arithmetic, on.parameters.active) == (off.traffic, off.arithmetic, off.parameters.active)
+    assert [s for s in on.assumptions if "prediction heads" in s] == [
+        "multi-token prediction heads are loaded: stored and kept bytes include theirs, the step does not run them"
+    ]
+
+
 # ------------------------------------------------------------------------------------------------ C. windows
 
 
@@ -186,6 +199,8 @@ def test_b23_what_a_step_reads_and_what_stays() -> None:
     assert a.traffic.kv_read == 2 * (16 + 64) * per_position == 40_960
     after = at(B23, n=65)  # once the new position is kept
     assert after.kept.kv + after.kept.window == 2 * (15 + 64) * per_position == 40_448
+    found = report(after)  # with whole pages reserved for the windowed layers too
+    assert after.kept.kv + found["kv_window_reserved_bytes"] == 4 * 64 * per_position == 65_536
 
 
 def test_b23_a_published_model_at_4096() -> None:

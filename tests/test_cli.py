@@ -61,6 +61,8 @@ def test_options_reach_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "analyze", "qwen3.8-27b", "--kv", "fp8", "--state", "bf16", "--json")
     assert (out["kv"], out["state"]) == ("fp8", "bf16")
     assert (out["kv_bytes_per_position"], out["recurrent_state_bytes"]) == (65_536 // 2, 150_994_944 // 2)
+    out = run(capsys, "analyze", "qwen3.8-27b", "--prediction-heads", "--json")
+    assert (out["kv_bytes_per_position"], out["prediction_heads_loaded"]) == (69_632, True)
     out = run(capsys, "analyze", "qwen3.8-27b", "--context", "0", "--rate", "7.5", "--json")
     assert out["bytes_per_s"] == out["bytes_per_token"]["total"] * 7.5  # type: ignore[index]
 

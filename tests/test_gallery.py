@@ -124,6 +124,17 @@ def test_logical_and_reserved_windows_are_two_facts():
     assert "Window caches, logical" not in facts_of("meta-llama-3.1-8b")
 
 
+def test_prediction_heads_say_whether_they_are_included():
+    off, on = (facts_of("qwen3.8-27b", context=10, prediction=flag) for flag in (False, True))
+    for shown, how in ((off, "not included above"), (on, "included above")):
+        assert shown["Prediction heads, parameters"].value == 424_699_392
+        assert shown["Prediction heads, K/V slope"].meaning.startswith(how)
+    assert [shown["K/V cache, slope"].value for shown in (off, on)] == [65_536, 69_632]
+    assert on["Weights, stored"].value - off["Weights, stored"].value == 424_699_392 // 2
+    assert on["Parameters, total"].value - off["Parameters, total"].value == 424_699_392
+    assert "Prediction heads, parameters" not in facts_of("gpt2")
+
+
 def test_slope_and_fixed_part_add_up():
     shown = facts_of("qwen3.8-27b", context=262_144)
     assert shown["K/V cache, slope"].value * 262_144 == 17_179_869_184

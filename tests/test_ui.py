@@ -234,6 +234,12 @@ def test_the_state_has_a_precision_of_its_own_where_there_is_one():
     assert "state" not in {box.key for box in app(model="lfm2-2.6b", state="bf16").selectbox}  # convolutions only
 
 
+def test_prediction_heads_are_a_switch_where_there_are_some():
+    assert choice(app(model="qwen3.8-27b", prediction="true")).scenario.prediction
+    assert not choice(app(model="qwen3.8-27b")).scenario.prediction
+    assert "prediction" not in {switch.key for switch in app(model="gpt2", prediction="true").toggle}
+
+
 def test_a_refused_model_says_why():
     test = app(model="deepseek-v4-flash")
     assert not test.exception

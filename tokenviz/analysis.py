@@ -6,11 +6,13 @@ from dataclasses import asdict, dataclass
 from tokenviz import ledger, schedule
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep, StateKind
-from tokenviz.prediction import prediction_heads
+from tokenviz.prediction import loaded, prediction_heads
 from tokenviz.scenario import Scenario
 from tokenviz.storage import weight_bytes
 from tokenviz.trace import traced
 from tokenviz.traffic import Kept, Parameters, Traffic, kept, parameters, traffic
+
+HEADS = "multi-token prediction heads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Analysis:
 def analyze(model: Model, scenario: Scenario) -> Analysis:
     """Trace the model and read everything off the graph."""
     step = traced(model.architecture, scenario)
+    heads = loaded(model.architecture, scenario)
     return Analysis(
         model=model,
         scenario=scenario,
@@ -52,10 +55,10 @@ def analyze(model: Model, scenario: Scenario) -> Analysis:
         layers=layer_kinds(step),
         arithmetic=ledger.arithmetic(step),
         exponentials=ledger.exponentials(step),
-        parameters=parameters(step, model.architecture.tied),
+        parameters=heads.size(parameters(step, model.architecture.tied)),
         traffic=traffic(step, scenario),
-        kept=kept(step, scenario),
-        stored_weight_bytes=weight_bytes(step, scenario)[0],
+        kept=heads.keeps(kept(step, scenario), scenario.context),
+        stored_weight_bytes=weight_bytes(step, scenario)[0] + heads.stored_weight_bytes,
         assumptions=assumptions(model, scenario),
     )
 
@@ -99,6 +102,9 @@ def _full_twins(step: DecodeStep) -> dict[str, str]:
 def assumptions(model: Model, scenario: Scenario) -> tuple[str, ...]:
     """What was assumed to get from the config to the numbers, in sentences."""
     found = list(model.architecture.assumptions)
+    if scenario.prediction and model.architecture.prediction is not None:
+        found = [sentence for sentence in found if not sentence.startswith(HEADS)]
+        found.append(f"{HEADS} are loaded: stored and kept bytes include theirs, the step does not run them")
     limit = model.architecture.max_positions
     if limit is not None and scenario.context + scenario.positions > limit:
         found.append(f"the context goes beyond the {limit:,} positions that the config declares")
@@ -144,6 +150,8 @@ def report(a: Analysis) -> dict[str, object]:
         "kv_window_bytes": a.kept.window,
         "recurrent_state_bytes": a.kept.recurrent,
         "conv_state_bytes": a.kept.convolution,
+        "kv_window_reserved_bytes": a.kept.window_per_position * a.scenario.context,
+        "prediction_heads_loaded": a.scenario.prediction,
         "prediction_heads": asdict(prediction_heads(a.model.architecture, a.scenario)),
         "assumptions": list(a.assumptions),
         "unread_keys": list(a.model.architecture.unread_keys),

@@ -73,6 +73,7 @@ def _add_analyze(commands: "Commands[Parser]") -> None:
     sub.add_argument("--kv", choices=tuple(DTYPE_BITS), help="precision of keys and values (default bf16)")
     sub.add_argument("--state", choices=tuple(DTYPE_BITS), help="precision of recurrent state (default fp32)")
     sub.add_argument("--metadata", action="store_true", help="count block scales and zero points too")
+    sub.add_argument("--prediction-heads", action="store_true", help="count what prediction heads store and keep")
     sub.add_argument("--gate", choices=GATES, help="how the attention output gate is read")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
     sub.set_defaults(run=_analyze)
@@ -87,6 +88,7 @@ def _analyze(args: argparse.Namespace) -> None:
     scenario = model.scenario(
         context=args.context, positions=args.positions, tokens_per_s=args.rate, output=args.output,
         weights=args.weights, gate=args.gate, kv=args.kv, state=args.state, metadata=args.metadata,
+        prediction=args.prediction_heads,
     )  # fmt: skip
     analysis = analyze(model, scenario)
     if args.json:

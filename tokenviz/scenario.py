@@ -18,6 +18,7 @@ class Scenario:
     `output` ends at probabilities (softmax) or at the most likely token (greedy). `gate` chooses how the attention
     output gate is read. `weights`, `kv`, `activations` and `state` (the recurrent one) are precisions. A
     `quantization` stores the layers' matrices in a format of their own; `metadata` counts block scales and zero points.
+    `prediction` counts what a model's prediction heads store and keep, though the step does not run them.
     `always_mask` draws the causal mask even where one new position has nothing to hide.
     """
 
@@ -33,6 +34,7 @@ class Scenario:
     always_mask: bool = False
     quantization: Quantization | None = None
     metadata: bool = False
+    prediction: bool = False
 
     def __post_init__(self) -> None:
         _whole("context", self.context, 0, MAX_CONTEXT)

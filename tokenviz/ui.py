@@ -6,7 +6,7 @@
     plain(text) -> str  text that must stay text inside Markdown: config strings, model names, error sentences
 
 The sidebar's values live in the address bar, so that a link restores the view: `model` or `config`, `context`, `rate`,
-`weights`, `kv`, `state`, `metadata`, `output`, `gate`. Values equal to the default are left out.
+`weights`, `kv`, `state`, `metadata`, `prediction`, `output`, `gate`. Values equal to the default are left out.
 """
 
 from dataclasses import dataclass
@@ -138,13 +138,17 @@ def _ask_scenario(model: Model) -> Scenario:
         "Count scales and zero points", key="metadata", bind="query-params",
         help="What block formats store beside the values: fp8, int8, int4, mxfp4 and nvfp4 have it, bf16 has none.",
     )  # fmt: skip
+    heads = model.architecture.prediction is not None and st.toggle(
+        "Load prediction heads", key="prediction", bind="query-params",
+        help="Counts their weights and their cache in what is stored and kept. One step does not run them.",
+    )  # fmt: skip
     output = st.segmented_control(
         "Output", OUTPUTS, default=OUTPUTS[0], required=True, key="output", bind="query-params",
         help="softmax ends at the probabilities of all next tokens, greedy at the most likely token.",
     )  # fmt: skip
     return model.scenario(
         context=context, tokens_per_s=float(rate), weights=weights, kv=kv, state=state, metadata=metadata,
-        output=output, gate=_ask_gate(model),
+        prediction=heads, output=output, gate=_ask_gate(model),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from html import escape
 from tokenviz.architecture import Architecture
 from tokenviz.catalog import Model
 from tokenviz.graph import DecodeStep
+from tokenviz.prediction import Added, loaded, prediction_heads
 from tokenviz.scenario import Scenario
 from tokenviz.storage import weight_bytes
 from tokenviz.traffic import Kept, Parameters, kept, parameters
@@ -34,12 +35,23 @@ class Fact:
 
 def facts(model: Model, step: DecodeStep, scenario: Scenario) -> tuple[Fact, ...]:
     """Parameters, stored bytes, K/V slope, windows and fixed state of a model, each under the name of its meaning."""
-    size, keeps = parameters(step, model.architecture.tied), kept(step, scenario)
+    heads = loaded(model.architecture, scenario)
+    size = heads.size(parameters(step, model.architecture.tied))
     return (
         *_parameter_facts(size, model.architecture),
-        *_weight_facts(step, scenario),
-        *_state_facts(keeps, scenario),
+        *_weight_facts(step, scenario, heads),
+        *_state_facts(heads.keeps(kept(step, scenario), scenario.context), scenario),
+        *_head_facts(prediction_heads(model.architecture, scenario), scenario),
     )
+
+
+def _head_facts(heads: Added, scenario: Scenario) -> Iterable[Fact]:
+    """What the prediction heads are, where a model has some, and whether the other numbers include them."""
+    if not heads.parameters:
+        return
+    included = "included above" if scenario.prediction else "not included above"
+    yield Fact("Prediction heads, parameters", heads.parameters, "", f"{included}; the step does not run them")
+    yield Fact("Prediction heads, K/V slope", heads.kv_bytes_per_position, "B", f"{included}; for each position")
 
 
 def _parameter_facts(size: Parameters, architecture: Architecture) -> Iterable[Fact]:
@@ -65,8 +77,9 @@ def _parameter_facts(size: Parameters, architecture: Architecture) -> Iterable[F
     )  # fmt: skip
 
 
-def _weight_facts(step: DecodeStep, scenario: Scenario) -> Iterable[Fact]:
+def _weight_facts(step: DecodeStep, scenario: Scenario, heads: Added) -> Iterable[Fact]:
     stored, read = weight_bytes(step, scenario)
+    stored += heads.stored_weight_bytes
     how = f"{scenario.quantization.format} as declared, else {scenario.weights}" if scenario.quantization else (
         scenario.weights
     )  # fmt: skip
