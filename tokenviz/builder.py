@@ -8,10 +8,18 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tokenviz.graph import Lifetime, Role, State, StateKind, Value, Wire
 from tokenviz.notation import GraphError, size
 from tokenviz.primitives import Dims
 from tokenviz.recorder import Recorder, dims_of
+
+Positions = NDArray[np.integer]
+Coefficients = NDArray[np.float32]
+Table = Callable[[Positions], Coefficients]
+"""Positions of the new tokens, ``T`` -> the coefficients that they select."""
 
 
 @lru_cache(maxsize=1024)
@@ -197,7 +205,7 @@ class Builder(Recorder):
             "fold", operands, dims or operands[0].dims, name=name, attrs={"compute": compute}, role=Role.FOLDED
         )
 
-    def coefficients(self, position: Value, table: Callable[..., Any], dims: str, name: str) -> Value:
+    def coefficients(self, position: Value, table: Table, dims: str, name: str) -> Value:
         """Rows of a static table that the token's position selects, such as RoPE's cosines."""
         value_id = self._fresh(f"{self._prefix}coefficient.{name}")
         value = self._value(value_id, name, dims_of(dims), Lifetime.STATIC, Role.COEFFICIENT, "coefficient")
@@ -206,7 +214,7 @@ class Builder(Recorder):
         )
         return value
 
-    def constant(self, array: Any, dims: str, name: str) -> Value:
+    def constant(self, array: NDArray[np.float32], dims: str, name: str) -> Value:
         """Numbers that are part of the mathematics, such as the multipliers of a config; neither weights nor work."""
         value_id = self._fresh(f"{self._prefix}constant.{name}")
         value = self._value(value_id, name, dims_of(dims), Lifetime.STATIC, Role.FOLDED, "weight")

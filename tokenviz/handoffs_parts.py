@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokenviz.graph import Block, Value, Wire
 from tokenviz.notation import size
 
 Dims = tuple[str, ...]
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +27,7 @@ class Track:
     """Where one axis of a source went: `index` holds its indices over the value's axes `dims`; None is all of them."""
 
     dims: Dims
-    index: Any
+    index: Index | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ def count(block: Block, pieces: Iterable[Piece]) -> int:
     return total
 
 
-def _common(sets: Sequence[Any], extent: int) -> int:
+def _common(sets: Sequence[Index | None], extent: int) -> int:
     """Indices that all sets of one axis share; None stands for the whole axis."""
     given = [s for s in sets if s is not None]
     if not given:

@@ -3,10 +3,9 @@
 `RECIPES` maps a spec's type to its recipe. Adding a mechanism adds a spec, a file and a row here.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 from tokenviz.architecture import (
     GQA,
@@ -39,18 +38,8 @@ from tokenviz.recipes import (
     per_layer,
     short_conv,
 )
+from tokenviz.recipes.recipe import Recipe
 from tokenviz.scenario import Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a spec is traced: `trace(b, x, spec, scenario)` takes x ``T D`` to the section's update ``T D``."""
-
-    kind: str  # short name, also the chain's name on the Layout page
-    title: str
-    says: str
-    sizes: Callable[[Any, Scenario], Mapping[str, int]]
-    trace: Callable[[Builder, Value, Any, Scenario], Value]
 
 
 def _parallel_sizes(spec: Parallel, scenario: Scenario) -> Mapping[str, int]:

@@ -1,16 +1,18 @@
 """Normalisations."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokenviz.architecture import LayerNorm, Norm, RMSNorm
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 
+Array = NDArray[np.floating]
 
-def one_plus(weight: Any) -> Any:
+
+def one_plus(weight: Array) -> Array:
     """A zero-centred gain as it is applied: 1 + w."""
     return np.float32(1) + weight
 
@@ -139,11 +141,11 @@ def norm_weights(b: Builder, norm: Norm, scope: str) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def normalised_rows(norm: Norm) -> Callable[..., Any]:
+def normalised_rows(norm: Norm) -> Callable[..., Array]:
     """Function (table, *weights) -> every row of the table normalised: done once, not per token."""
 
-    def rows(table: Any, *weights: Any) -> Any:
-        x = table.astype(np.float64)
+    def rows(table: Array, *weights: Array) -> Array:
+        x: Array = table.astype(np.float64)
         if isinstance(norm, LayerNorm):
             x = x - x.mean(axis=-1, keepdims=True)
         x = x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + norm.eps)

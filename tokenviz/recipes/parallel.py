@@ -1,17 +1,17 @@
 """Bodies side by side on one x: attention and feed-forward at once, attention and a state-space mixer at once."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from tokenviz.architecture import Branch, Parallel
 from tokenviz.builder import Builder
 from tokenviz.graph import Value
 from tokenviz.recipes.linear import scaled
 from tokenviz.recipes.norm import norm_title, normalise
+from tokenviz.recipes.recipe import Recipe
 from tokenviz.scenario import Scenario
 
 
-def sizes(spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Mapping[str, int]:
+def sizes(spec: Parallel, scenario: Scenario, recipes: Mapping[type, Recipe]) -> Mapping[str, int]:
     """Extents of the letters that mean the same in all branches; `trace` adds those of one branch alone."""
     own = [recipes[type(branch.body)].sizes(branch.body, scenario) for branch in spec.branches]
     found: dict[str, int] = {}
@@ -22,7 +22,7 @@ def sizes(spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Ma
     return found
 
 
-def trace(b: Builder, x: Value, spec: Parallel, scenario: Scenario, recipes: Mapping[type, Any]) -> Value:
+def trace(b: Builder, x: Value, spec: Parallel, scenario: Scenario, recipes: Mapping[type, Recipe]) -> Value:
     """x: T D -> T D, the sum of the branches' updates; no branch waits for another."""
     updates = []
     for branch in spec.branches:
@@ -41,11 +41,11 @@ def trace(b: Builder, x: Value, spec: Parallel, scenario: Scenario, recipes: Map
         return total
 
 
-def _one(b: Builder, x: Value, branch: Branch, scenario: Scenario, recipes: Mapping[type, Any]) -> Value:
+def _one(b: Builder, x: Value, branch: Branch, scenario: Scenario, recipes: Mapping[type, Recipe]) -> Value:
     if branch.norm is not None:
         x = normalise(b, x, branch.norm, id="norm")
     x = scaled(b, x, branch.in_scale, "in_scale", "Scale input", "x")
-    update: Value = recipes[type(branch.body)].trace(b, x, branch.body, scenario)
+    update = recipes[type(branch.body)].trace(b, x, branch.body, scenario)
     if branch.post_norm is not None:
         title = f"Post-{norm_title(branch.post_norm)}"
         update = normalise(b, update, branch.post_norm, id="post_norm", title=title, out="Δx")

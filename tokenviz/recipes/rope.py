@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokenviz.architecture import Rope
-from tokenviz.builder import Builder
+from tokenviz.builder import Builder, Coefficients, Positions, Table
 from tokenviz.graph import Value
 from tokenviz.recipes.rope_scaling import inverse_frequencies
+
+Angles = NDArray[np.float64]
 
 
 def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
@@ -19,8 +21,8 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
         return cos, sin
     position = b.position()
 
-    def table(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def rows(positions: Any) -> Any:
+    def table(function: Callable[[Angles], Angles]) -> Table:
+        def rows(positions: Positions) -> Coefficients:
             angle, factor = angles(rope, tuple(positions.tolist()))
             return (function(angle) * factor).astype(np.float32)
 
@@ -32,7 +34,7 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
 
 
 @lru_cache(maxsize=4)
-def angles(rope: Rope, positions: tuple[int, ...]) -> tuple[Any, float]:
+def angles(rope: Rope, positions: tuple[int, ...]) -> tuple[Angles, float]:
     """(angles ``T rotated``, factor on their cosines and sines); the sections of one step ask for the same ones."""
     frequency, factor = inverse_frequencies(rope, positions[-1] + 1)
     angle = np.multiply.outer(np.array(positions, dtype=np.float64), frequency)

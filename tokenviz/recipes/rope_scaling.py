@@ -10,12 +10,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokenviz.architecture import Rope
 from tokenviz.notation import ConfigError
 
 Scaling = Mapping[str, Any]
-Scaled = tuple[Any, float]
+Frequencies = NDArray[np.float64]
+Scaled = tuple[Frequencies, float]
 """Radians per position for each pair of coordinates, and the factor on cosines and sines."""
 
 
@@ -44,16 +46,16 @@ def check_scaling(rope: Rope) -> None:
             raise ConfigError(f"{key} has {len(scaling[key])} entries; RoPE turns {rope.dims // 2} pairs: give as many")
 
 
-def _default(frequency: Any, _scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
+def _default(frequency: Frequencies, _scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
     return frequency, 1.0
 
 
-def _linear(frequency: Any, scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
+def _linear(frequency: Frequencies, scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
     """Positions are divided by `factor`. Chen et al. 2023."""
     return frequency / scaling["factor"], 1.0
 
 
-def _proportional(_frequency: Any, scaling: Scaling, rope: Rope, _length: int) -> Scaled:
+def _proportional(_frequency: Frequencies, scaling: Scaling, rope: Rope, _length: int) -> Scaled:
     """Only the first part of the pairs turns, at the speeds of the whole head; the others keep angle 0."""
     turning = int(scaling.get("partial_rotary_factor", 1.0) * rope.dims // 2)
     frequency = np.zeros(rope.dims // 2)
@@ -61,14 +63,14 @@ def _proportional(_frequency: Any, scaling: Scaling, rope: Rope, _length: int) -
     return frequency / scaling.get("factor", 1.0), 1.0
 
 
-def _dynamic(_frequency: Any, scaling: Scaling, rope: Rope, length: int) -> Scaled:
+def _dynamic(_frequency: Frequencies, scaling: Scaling, rope: Rope, length: int) -> Scaled:
     """The base grows with the length once it exceeds what the model was trained on."""
     trained, factor, dims = scaling["max_position_embeddings"], scaling["factor"], rope.dims
     base = rope.theta * (factor * max(length, trained) / trained - (factor - 1)) ** (dims / (dims - 2))
     return base ** -(np.arange(0, dims, 2, dtype=np.float64) / dims), 1.0
 
 
-def _llama3(frequency: Any, scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
+def _llama3(frequency: Frequencies, scaling: Scaling, _rope: Rope, _length: int) -> Scaled:
     """Long waves are slowed by `factor`, short ones kept, those between blended (as Llama 3.1 was released)."""
     low, high, factor = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["factor"]
     turns = scaling["original_max_position_embeddings"] * frequency / (2 * pi)
@@ -83,7 +85,7 @@ def magnitude(factor: float, scale: float = 1.0) -> float:
     return 1.0 if factor <= 1 else 0.1 * scale * log(factor) + 1.0
 
 
-def _yarn(frequency: Any, scaling: Scaling, rope: Rope, _length: int) -> Scaled:
+def _yarn(frequency: Frequencies, scaling: Scaling, rope: Rope, _length: int) -> Scaled:
     """Slow waves are interpolated, fast ones kept, with a ramp between two turn counts. Peng et al. 2023."""
     original, factor = scaling["original_max_position_embeddings"], scaling["factor"]
 
@@ -110,7 +112,7 @@ def yarn_factor(scaling: Scaling) -> float:
     return magnitude(factor)
 
 
-def _longrope(frequency: Any, scaling: Scaling, _rope: Rope, length: int) -> Scaled:
+def _longrope(frequency: Frequencies, scaling: Scaling, _rope: Rope, length: int) -> Scaled:
     """A factor of its own for each pair: one set for short contexts, one for long. Ding et al. 2024."""
     original = scaling["original_max_position_embeddings"]
     stretch = scaling["long_factor"] if length > original else scaling["short_factor"]
@@ -121,7 +123,7 @@ def _longrope(frequency: Any, scaling: Scaling, _rope: Rope, length: int) -> Sca
     return frequency / np.asarray(stretch, dtype=np.float64), float(declared)
 
 
-Rule = Callable[[Any, Scaling, Rope, int], Scaled]
+Rule = Callable[[Frequencies, Scaling, Rope, int], Scaled]
 SCALINGS: Mapping[str, tuple[Rule, tuple[str, ...]]] = MappingProxyType(
     {
         "default": (_default, ()),

@@ -1,12 +1,9 @@
 """From queries, keys and values to the mix of values: scores, what is done to them, softmax."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from tokenviz.architecture import GQA, Alibi, Temperature
-from tokenviz.builder import Builder
+from tokenviz.builder import Builder, Coefficients, Positions, Table
 from tokenviz.graph import Value
 from tokenviz.scenario import Scenario
 
@@ -120,24 +117,27 @@ def penalised(b: Builder, scores: Value, spec: Alibi) -> Value:
         return b.add(scores, bias, "+ slope · −distance", "s")
 
 
-def alibi_table(spec: Alibi, kv_heads: int) -> Callable[[Any], Any]:
+def alibi_table(spec: Alibi, kv_heads: int) -> Table:
     """Function positions -> ``K G S``.
 
     Distances are measured from the last position: against each query's own that shifts a whole row of scores, which
     softmax does not see.
     """
 
-    def table(positions: Any) -> Any:
+    def table(positions: Positions) -> Coefficients:
         distance = np.arange(int(positions[-1]) + 1, dtype=np.float32) - np.float32(positions[-1])
-        return np.multiply.outer(np.array(spec.slopes, dtype=np.float32).reshape(kv_heads, -1), distance)
+        penalties: Coefficients = np.multiply.outer(
+            np.array(spec.slopes, dtype=np.float32).reshape(kv_heads, -1), distance
+        )
+        return penalties
 
     return table
 
 
-def temperature_table(spec: Temperature) -> Callable[[Any], Any]:
+def temperature_table(spec: Temperature) -> Table:
     """Function positions -> the factor on each position's query, ``T``."""
 
-    def table(positions: Any) -> Any:
+    def table(positions: Positions) -> Coefficients:
         return (1 + spec.scale * np.log1p((positions + spec.offset) // spec.step)).astype(np.float32)
 
     return table
