@@ -12,6 +12,8 @@ from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
 from tokenviz.trace import trace
 from tokenviz.traffic import traffic
+from tokenviz.ui_statistics_machine import needed_bytes
+from tokenviz.views.statistics import Side
 
 ROUND = Machine("round", MappingProxyType({"bf16": 10**12, "fp8": 2 * 10**12}), 10**9, 8 * 10**9, "", None)
 
@@ -95,3 +97,10 @@ def test_intensity_of_one_projection_by_hand() -> None:
     # a matrix of 2-byte weights times a vector: 2 FLOPs for each weight of 2 bytes
     assert points["Feed-forward", "Up projection"].intensity == 1.0
     assert points["Feed-forward", "SwiGLU"].intensity is None
+
+
+def test_loaded_prediction_heads_need_memory_too() -> None:
+    # 424,699,392 parameters in 4 bits, and 4,096 bytes for each of 100 positions
+    model = load_model("qwen3.8-27b")
+    off, on = (needed_bytes(Side(model, model.scenario(context=100, prediction=flag))) for flag in (False, True))
+    assert on - off == 424_699_392 // 2 + 100 * 4_096

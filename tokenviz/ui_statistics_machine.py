@@ -8,6 +8,7 @@ import streamlit as st
 from tokenviz.conventions import CONVENTIONS, totals
 from tokenviz.ledger import arithmetic
 from tokenviz.machines import Bounds, Machine, RooflinePoint, bounds, devices_that_fit, machines, roofline
+from tokenviz.prediction import loaded
 from tokenviz.storage import weight_bytes
 from tokenviz.traffic import kept
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
@@ -86,8 +87,10 @@ def _own_machine() -> Machine:
 
 
 def needed_bytes(side: Side) -> int:
-    """Weights, all experts included, and the state that one sequence keeps."""
-    stored, state = weight_bytes(side.step, side.scenario)[0], kept(side.step, side.scenario)
+    """Weights, all experts included, and the state that one sequence keeps; prediction heads if they are loaded."""
+    heads = loaded(side.model.architecture, side.scenario)
+    stored = weight_bytes(side.step, side.scenario)[0] + heads.stored_weight_bytes
+    state = heads.keeps(kept(side.step, side.scenario), side.scenario.context)
     return stored + state.kv + state.window + state.recurrent + state.convolution
 
 
