@@ -27,6 +27,7 @@ from tokenviz.views.pipeline_groups import groups, panel_id
 from tokenviz.views.pipeline_sheet import sheet
 from tokenviz.views.pipeline_strip import strip_html
 from tokenviz.views.pipeline_style import style
+from tokenviz.views.rows import rows_html
 from tokenviz.views.svg import to_svg
 
 HEIGHT = 720
@@ -153,15 +154,14 @@ def _saved(choice: ui.Choice, step: DecodeStep) -> None:
     st.markdown(ui.plain(saved.finding(rows)))
     if not rows:
         return
-    left, right = st.columns([3, 2], gap="large")
-    left.table(saved.ledger_frame(rows).set_index("Block"))
-    left.caption(
+    st.html(rows_html(*saved.ledger_cells(rows), headings=2))
+    st.caption(
         "One sequence. Everything else in the drawing is stored once for all tokens or gone when this one is made."
     )
     now = saved.now_bytes(rows)
     anywhere = replace(choice.scenario, context=0, tokens_per_s=100.0)
     growth = saved.growth_rows(choice.model.architecture, anywhere)
-    right.vega_lite_chart(
+    st.vega_lite_chart(
         None, saved.growth_spec(growth, now, choice.scenario.context, _theme()), width="stretch", key="growth",
         alt="Bytes kept against cached positions; growing and fixed parts apart.",
     )  # fmt: skip

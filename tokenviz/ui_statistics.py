@@ -14,10 +14,11 @@ from tokenviz.schedule import block_starts
 from tokenviz.timeline import lanes, running
 from tokenviz.ui_statistics_help import what_would_help
 from tokenviz.ui_statistics_machine import on_a_machine
-from tokenviz.ui_statistics_parts import both, draw, how_to_read, table
+from tokenviz.ui_statistics_parts import both, download, draw, how_to_read, table
 from tokenviz.views import statistics as words
 from tokenviz.views import statistics_time as time
 from tokenviz.views.format import plural
+from tokenviz.views.rows import rows_html
 from tokenviz.views.statistics import Side
 from tokenviz.views.statistics_work import kinds_of
 
@@ -140,8 +141,13 @@ def _totals(this: Side, other: Side | None) -> None:
         "the one before; all other operations fit beside them. This is counted [as drawn](#how-this-is-counted). It "
         "is one way to count: three others, on the same graph, say how much is the model and how much the counting."
     )
-    both(lambda side: words.totals_table(side.step), this, other, ["convention"],
-         ["operations", "critical path", "peak", "average"], key="totals")  # fmt: skip
+    if other is None:
+        st.html(rows_html(*words.totals_cells(this.step)))
+        download("Totals as CSV", lambda: words.totals_table(this.step), f"{this.model.name}-totals.csv",
+                 key="totals_csv")  # fmt: skip
+    else:
+        both(lambda side: words.totals_table(side.step), this, other, ["convention"],
+             ["operations", "critical path", "peak", "average"], key="totals")  # fmt: skip
     if note := words.gate_note(this):
         st.caption(note)
     st.subheader("How this is counted", anchor="how-this-is-counted")

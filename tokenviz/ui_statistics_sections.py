@@ -34,7 +34,10 @@ def parallelism(this: Side, other: Second) -> None:
     )
     both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
          ["timesteps", "operations"], key="widths_table")  # fmt: skip
-    st.markdown("**The critical path**, one block of each kind; the operations of all its layers add up to the path.")
+    st.markdown(
+        "**The critical path**, one block of each kind; the operations of all layers add up to the "
+        f"{exact(this.summary.critical_path)} of the path."
+    )
     both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
          ["operations"], key="critical")  # fmt: skip
 

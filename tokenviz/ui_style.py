@@ -28,7 +28,22 @@ table { font-variant-numeric: tabular-nums; }
 .tv-facts th { font-weight: 600; }
 .tv-facts td:nth-child(2) { text-align: right; white-space: nowrap; }
 .tv-facts ol { margin: 0; padding-left: 1.25rem; }
+.tv-rows { border-collapse: collapse; width: 100%; margin: 0.25rem 0 0.5rem; font-size: 0.92rem; }
+.tv-rows th, .tv-rows td { text-align: left; vertical-align: top; padding: 0.4rem 1.25rem 0.4rem 0; border: 0;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+.tv-rows th { font-weight: 400; opacity: 0.75; }
+.tv-rows .number { text-align: right; white-space: nowrap; }
+.tv-rows :is(th, td):last-child { padding-right: 0; }
 @media (max-width: 640px) {
+  .tv-rows thead { display: none; }
+  .tv-rows tr { display: block; padding: 0.45rem 0; line-height: 1.6;
+    border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+  .tv-rows td { display: inline-block; margin-right: 1.1rem; padding: 0; border: 0; }
+  .tv-rows td:empty:not(.name) { display: none; }
+  .tv-rows td:not(.name)::before { content: attr(data-name) " "; opacity: 0.75; }
+  .tv-rows .name { display: inline; margin-right: 0.5rem; font-weight: 600; }
+  .tv-rows .name:not(:has(+ .name)) { margin-right: 0; }
+  .tv-rows .name:not(:has(+ .name))::after { content: "\\A"; white-space: pre; }
   [data-testid="stMainBlockContainer"] { padding-left: 0.75rem; padding-right: 0.75rem; }
   .tv-facts tr { display: grid; grid-template-columns: 1fr auto; padding: 0.25rem 0; }
   .tv-facts td:nth-child(2) { padding-right: 0; }

@@ -2,7 +2,7 @@
 
 kept_rows(step, scenario) -> Row, ...           exact bytes
 ledger_columns(rows) -> {header: column}        for a CSV
-ledger_frame(rows) -> DataFrame                 for people
+ledger_cells(rows) -> (columns, rows of texts)   for people
 finding(rows) -> sentence
 growth_rows(architecture, scenario) -> rows     total state at contexts from 1 to the longest
 growth_spec(rows, now, context, theme) -> dict  the same as a chart
@@ -11,7 +11,7 @@ growth_spec(rows, now, context, theme) -> dict  the same as a chart
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tokenviz.architecture import Architecture
 from tokenviz.graph import DecodeStep, StateKind
@@ -23,10 +23,7 @@ from tokenviz.views.palette import THEMES
 from tokenviz.views.pipeline_groups import groups
 from tokenviz.views.pipeline_text import appended_bytes
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-# pandas and altair are imported where they are used: the drawing above this ledger is on the screen before they load.
+# altair is imported where it is used: the drawing above this ledger is on the screen before it loads.
 
 GROWS = (StateKind.GROWING, StateKind.WINDOW)
 HOW = {
@@ -88,26 +85,22 @@ def ledger_columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
-def ledger_frame(rows: Sequence[Row]) -> "pd.DataFrame":
-    """The ledger for people: SI units, and a last row that adds it up."""
-    import pandas as pd
+LEDGER = ("block", "keeps", "per layer", "layers", "total now", "per token", "how", "precision")
 
-    frame = pd.DataFrame(
-        {
-            "Block": [r.title for r in rows],
-            "Keeps": [r.kept for r in rows],
-            "Per layer": [si(r.layer_bytes, "B") for r in rows],
-            "Layers": [exact(r.layers) for r in rows],
-            "Total now": [si(r.total_bytes, "B") for r in rows],
-            "Per token": [f"+{si(r.total_grows_bytes, 'B')}" if r.grows_bytes else "0 B" for r in rows],
-            "How": [HOW[r.kind] for r in rows],
-            "Precision": [r.precision for r in rows],
-        }
-    )
-    total = ["All", "", "", "", si(sum(r.total_bytes for r in rows), "B"),
-             f"+{si(sum(r.total_grows_bytes for r in rows), 'B')}", "", ""]  # fmt: skip
-    frame.loc[len(frame)] = total
-    return frame
+
+def ledger_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The ledger for people: column names, and rows in SI units with a last one that adds them up."""
+    cells = [
+        (r.title, r.kept, si(r.layer_bytes, "B"), exact(r.layers), si(r.total_bytes, "B"), _grows(r.total_grows_bytes),
+         HOW[r.kind], r.precision)
+        for r in rows
+    ]  # fmt: skip
+    total, grows = sum(r.total_bytes for r in rows), sum(r.total_grows_bytes for r in rows)
+    return LEDGER, [*cells, ("All", "", "", "", si(total, "B"), _grows(grows), "", "")]
+
+
+def _grows(size: int) -> str:
+    return f"+{si(size, 'B')}" if size else "0 B"
 
 
 def finding(rows: Sequence[Row]) -> str:
