@@ -10,6 +10,7 @@ import pytest
 
 from tokenviz.analysis import analyze, report
 from tokenviz.architecture import Section
+from tokenviz.builder import Builder
 from tokenviz.catalog import config_text, load_model, model_from_text
 from tokenviz.prediction import prediction_heads
 from tokenviz.trace import remembered, trace
@@ -68,3 +69,25 @@ def test_prediction_heads_do_not_trace_the_model_again() -> None:
     before = remembered.cache_info().misses
     assert prediction_heads(model.architecture, scenario).parameters == 424_699_392
     assert remembered.cache_info().misses == before
+
+
+class Asked(dict[str, Any]):
+    """A dictionary that counts how often it is asked whether it holds a key."""
+
+    times = 0
+
+    def __contains__(self, key: object) -> bool:
+        self.times += 1
+        return super().__contains__(key)
+
+
+def test_a_name_used_a_thousand_times_is_numbered_without_trying_all_numbers() -> None:
+    b = Builder({"D": 4})
+    b.values = asked = Asked()
+    x = b.input("residual", "D", name="x")
+    with b.transform("t", "t", "T", equation="", says=""):
+        for _ in range(1_000):
+            x = b.add(x, 1.0, "+ 1")
+    ids = [value for value in b.values if value != "residual"]
+    assert ids == [f"{ids[0]}{'' if n == 1 else n}" for n in range(1, 1_001)]
+    assert asked.times < 10_000  # trying all numbers would ask 500,000 times

@@ -29,6 +29,7 @@ class Recorder:
         self._open: tuple[str, list[Op]] | None = None
         self._prefix = ""
         self._exports: dict[str, Value] = {}
+        self._next: dict[str, int] = {}  # id -> the first number that may still be free behind it
 
     # ---------------------------------------------------------------- values that come from outside
 
@@ -174,9 +175,10 @@ class Recorder:
             raise GraphError(f"no size for letter {letter!r}") from None
 
     def _fresh(self, id: str) -> str:
-        unique, n = id, 2
+        unique, n = id, self._next.get(id, 2)
         while unique in self.values:
             unique, n = f"{id}{n}", n + 1
+        self._next[id] = n
         return unique
 
     def _value(
