@@ -83,6 +83,7 @@ def test_a_path_and_standard_input_get_no_profile(
     ("argv", "sentence"),
     [
         (["analyze", "nonesuch"], "no bundled model 'nonesuch'"),
+        (["analyze", "qwen3.8-27"], "the nearest: qwen3.8-27b,"),
         (["analyze", "/nonesuch/config.json"], "cannot be read"),
         (["analyze", "."], "cannot be read"),
         (["analyze", "qwen3.8-27b", "--context", "-1"], "context is -1; give a whole number"),

@@ -1,6 +1,7 @@
 """Models by name: the bundled configs, the pinned profiles, and configs from a path or pasted text."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -81,11 +82,13 @@ def load_model(name: str) -> Model:
 
 
 def config_text(name: str) -> str:
-    """The published config.json of a bundled model; case does not matter."""
-    path = _files().get(name.strip().lower())
-    if path is None:
-        raise ConfigError(f"no bundled model {name!r}; `tokenviz models` lists the {len(_files())} names")
-    return path.read_text(encoding="utf-8")
+    """The published config.json of a bundled model; case does not matter. `ConfigError` lists near names, if any."""
+    files, key = _files(), name.strip().lower()
+    if key not in files:
+        near = get_close_matches(key[:100], files, cutoff=0.5)
+        hint = f"the nearest: {', '.join(near)}; " if near else ""
+        raise ConfigError(f"no bundled model {name!r}; {hint}`tokenviz models` lists the {len(files)} names")
+    return files[key].read_text(encoding="utf-8")
 
 
 def model_from_text(text: str | bytes, name: str) -> Model:
