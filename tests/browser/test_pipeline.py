@@ -219,9 +219,15 @@ def test_both_themes_on_a_laptop_and_a_phone(visit: Visit, width: int, dark: boo
     for name in ("Fit all", "DeltaNet", "Experts", "Attention"):
         tab(page, name)
         watched.shot(f"pipeline-{name.lower().replace(' ', '-')}-{width}{'-dark' if dark else ''}")
-    if width == 1440:
-        tab(page, "Attention")
-        assert 13 * view(page, "v.scale") >= 11  # titles of 13 units have at least 11 px where a block fills the view
+    tab(page, "Attention")
+    assert 13 * view(page, "v.scale") >= 11  # titles of 13 units have at least 11 px where a block is looked at
+    wide = page.evaluate("() => [...document.querySelectorAll('.tv-rows')].map((t) => t.scrollWidth - t.clientWidth)")
+    assert wide == [0]
+    cells = page.locator(".tv-rows .number").all()
+    assert all(c.evaluate("c => c.getClientRects().length <= 1 && c.clientHeight < 45") for c in cells)
+    assert view(page, "v.root.classList.contains('more-right')")  # a soft edge says that the drawing goes on
+    tab(page, "Fit all")
+    assert not view(page, "v.root.classList.contains('more-right')")
     watched.assert_clean()
 
 

@@ -31,6 +31,9 @@ function showRect(view, rect, most, still) {
   moveView(view, { position: { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2 - shift / scale }, scale }, still);
 }
 
+// Titles have 11 px even where a block is wider than the view.
+const LEGIBLE = 11.05 / SIZE.title;
+
 // A block fills the view; one too tall for readable text is shown from its top, at a size at which it can be read.
 function showRegion(view, panel, still) {
   const { top, width, height } = room(view);
@@ -38,17 +41,18 @@ function showRegion(view, panel, still) {
   const whole = Math.min(width / panel.w, height / panel.h);
   view.touched = true;
   if (whole >= readable) return showRect(view, panel, 1.5, still);
-  const scale = Math.max(0.6, Math.min(width / panel.w, readable));
+  const scale = Math.max(LEGIBLE, Math.min(width / panel.w, readable));
   if (panel.h * scale <= height) return showRect(view, panel, scale, still);
   const y = panel.y + (view.stage.clientHeight / 2 - top) / scale;
   return moveView(view, { position: { x: entryOf(view, panel, width / scale), y }, scale }, still);
 }
 
-// The middle of a block; of one wider than the view, the place where its first transform stands.
+// The middle of a block; of one wider than the view, the place where its first transform or node stands.
 function entryOf(view, panel, seen) {
   const middle = panel.x + panel.w / 2;
   if (seen >= panel.w) return middle;
-  const inside = (box) => box.kind === "box" && Math.abs(box.x - middle) < panel.w / 2 && box.y > panel.y;
+  const starts = (box) => box.kind === "box" || box.kind === "node";
+  const inside = (box) => starts(box) && Math.abs(box.x - middle) < panel.w / 2 && box.y > panel.y;
   const first = [...view.items.values()].filter((box) => inside(box) && box.y < panel.y + panel.h);
   const top = first.reduce((best, box) => (best && best.y <= box.y ? best : box), null);
   const x = top ? top.x : middle;
@@ -161,4 +165,6 @@ function look(view) {
   const b = view.network.DOMtoCanvas({ x: view.stage.clientWidth, y: view.stage.clientHeight });
   view.window = [a.x, a.y, b.x, b.y];
   view.inset = insets(view);
+  view.root.classList.toggle("more-left", a.x > 4);
+  view.root.classList.toggle("more-right", b.x < view.data.scene.width - 4);
 }
