@@ -207,7 +207,8 @@ def test_the_list_holds_everything_drawn(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "first"),
     [("softmax", "Softmax"), ("s_j max", "Softmax"), ("K cache", "K cache"), ("position rotated", "rotated × sin"),
-     ("outer", "Router"), ("value mix products", "products"), ("state data S", "S")],
+     ("outer", "Router"), ("value mix products", "products"), ("state data S", "S"),
+     ("q·k", "Scores")],
 )  # fmt: skip
 def test_search_looks_in_names_equations_and_classes(words: str, first: str) -> None:
     found = pipeline.find(pipeline.entries(ask(BIG)[2]), words)

@@ -19,6 +19,7 @@ NUMBERS = {
     "share, %": st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=100.0),
     "share of W, %": st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=100.0),
     "distance": st.column_config.NumberColumn(format="%.0f"),
+    "values": st.column_config.NumberColumn(format="localized"),
 }
 
 
@@ -51,10 +52,8 @@ def draw(choice: Choice, shown: Shown) -> None:
         draggable=shown.view != FLOW,
         file_name=f"{choice.model.name}-{shown.request.chain}-{shown.request.grouping}",
     )
-    follow, costly = st.columns([1, 1.4], gap="large")
-    with follow:
-        _selected(shown, state.selected)
-    with costly, st.expander("Ten costliest arrows"):
+    _selected(shown, state.selected)
+    with st.expander("Ten costliest arrows"):
         table = tables.costly_table(graph, now, shown.plan.problem.distance)
         st.dataframe(in_percent(table), column_config=NUMBERS, hide_index=True, key="layout_costly")
 

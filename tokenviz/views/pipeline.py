@@ -158,7 +158,8 @@ def _entry(id: str, name: str, what: str, where: str, *more: str) -> Entry:
 
 def _plain(latex: str) -> str:
     """An equation's words and signs without its commands: enough to search in."""
-    named = re.sub(r"\\(?:text|operatorname|hat|mathrm)\s*\{([^}]*)\}", r" \1 ", latex)
+    dotted = re.sub(r"\s*\\cdot\b\s*", "·", latex)  # q·k is what a reader types
+    named = re.sub(r"\\(?:text|operatorname|hat|mathrm)\s*\{([^}]*)\}", r" \1 ", dotted)
     return re.sub(
         r"\s+", " ", re.sub(r"\\(?:frac|left|right|big|Big|,|;|!|quad|qquad)|[{}]", " ", named).replace("\\", " ")
     )
