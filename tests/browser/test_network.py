@@ -146,6 +146,18 @@ def test_stations_by_keyboard(visit: Visit) -> None:
     assert ask(page, "view.selected") is None
 
 
+def test_escape_leaves_full_screen_and_keeps_what_is_selected(visit: Visit) -> None:
+    page = network(visit())
+    page.locator(".tokenviz .stage").scroll_into_view_if_needed()
+    click(page, "layers.0.mixer.q")
+    page.wait_for_function("() => canvasRoot.view.selected === 'layers.0.mixer.q'")
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => !!document.fullscreenElement")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.fullscreenElement", timeout=5_000)
+    assert ask(page, "view.selected") == "layers.0.mixer.q"
+
+
 def test_leaving_the_page_stops_everything(visit: Visit) -> None:
     watched = visit()
     page = network(watched)

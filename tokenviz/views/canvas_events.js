@@ -32,6 +32,7 @@ function listen(view) {
   stage.addEventListener("pointermove", (event) => onMove(view, event));
   stage.addEventListener("pointerleave", () => hide(view));
   stage.addEventListener("keydown", (event) => onKey(view, event));
+  root.addEventListener("keydown", (event) => leaveFull(view, event));  // from the tool bar's buttons, too
   stage.addEventListener("blur", () => {
     view.keyed = false;
     network.redraw();
@@ -147,7 +148,7 @@ const KEYS = {
   "-": (view) => zoomBy(view, 1 / 1.3, null, true),
   0: (view) => fitAll(view),
   Enter: (view) => select(view, view.cursor),
-  Escape: (view) => select(view, null),
+  Escape: (view) => (isFull(view) ? toggleFull(view) : select(view, null)),
   " ": (view) => (view.keyed && view.cursor !== view.selected ? select(view, view.cursor) : togglePlay(view)),
   ",": (view) => view.play && goTo(view, (view.play.step || 0) - 1),
   ".": (view) => view.play && goTo(view, view.play.step === null ? 0 : view.play.step + 1),
@@ -165,6 +166,10 @@ function onKey(view, event) {
   view.keyed = view.keyed || event.key.startsWith("Arrow");
   showHint(view, null);
   act(view);
+}
+
+function leaveFull(view, event) {
+  if (event.key === "Escape" && isFull(view)) toggleFull(view);
 }
 
 function moveCursor(view, key) {
