@@ -42,7 +42,7 @@ def test_every_section_is_clean_and_fits(visit: Visit, width: int, dark: bool) -
     picture(page)
     for section in TABS:
         page.get_by_role("tab", name=section).click()
-        page.locator(f"{CHART}, [data-testid=stDataFrame]").nth(3).wait_for()
+        page.locator(f"{CHART}, [data-testid=stDataFrame]").nth(2).wait_for()
         watched.ready()
         assert page.get_by_role("tab", name=section).get_attribute("aria-selected") == "true"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

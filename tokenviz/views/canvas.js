@@ -55,7 +55,7 @@ function mount(host, data) {
   stage.setAttribute("role", "application");
   const view = {
     key: data.key, root, stage, items: new Map(), edges: new Map(), panels: [], notes: [], scale: 1, window: [0, 0, 0, 0],
-    lit: new Set(), done: new Set(), dim: new Set(), hover: null, cursor: null, keyed: false, selected: null, inset: { top: 12, bottom: 12 },
+    reach: [0, 0], lit: new Set(), done: new Set(), dim: new Set(), hover: null, cursor: null, keyed: false, selected: null, inset: { top: 12, bottom: 12 },
     path: null, tracing: false, trace: null, play: null, following: true, sent: Date.now(),
   };
   view.hint = make("div", "hint");
@@ -143,12 +143,20 @@ function setScene(view, data, before) {
   view.edges = new Map(scene.edges.map((edge) => [edge.id, { ...edge, source: edge.from, target: edge.to }]));
   view.panels = scene.panels;
   view.notes = scene.notes;
+  view.reach = reachOf(view);
   if (!before || data.options.interaction.dragNodes || !samePlaces(before.scene, scene)) {
     sync(view.vis.nodes, scene.nodes);
     sync(view.vis.edges, scene.edges);
   }
   setTabs(view);
   if (data.animate && before && before.scene.id === scene.id && !calm()) glide(view, old);
+}
+
+// From where to where the drawing's blocks reach, or its nodes where there are no blocks.
+function reachOf(view) {
+  const sides = view.panels.map((panel) => [panel.x, panel.x + panel.w]);
+  if (!sides.length) for (const item of view.items.values()) sides.push([item.x - item.w / 2, item.x + item.w / 2]);
+  return [Math.min(...sides.map(([left]) => left)), Math.max(...sides.map(([, right]) => right))];
 }
 
 // Whether only texts changed: vis-network holds the places, the painters read the texts from `view.items`.

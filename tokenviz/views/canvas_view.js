@@ -165,6 +165,7 @@ function look(view) {
   const b = view.network.DOMtoCanvas({ x: view.stage.clientWidth, y: view.stage.clientHeight });
   view.window = [a.x, a.y, b.x, b.y];
   view.inset = insets(view);
-  view.root.classList.toggle("more-left", a.x > 4);
-  view.root.classList.toggle("more-right", b.x < view.data.scene.width - 4);
+  const [left, right] = view.reach;
+  view.root.classList.toggle("more-left", a.x > left + 4);
+  view.root.classList.toggle("more-right", b.x < right - 4);
 }
