@@ -220,6 +220,9 @@ def test_both_themes_on_a_laptop_and_a_phone(visit: Visit, width: int, dark: boo
         tab(page, name)
         watched.shot(f"pipeline-{name.lower().replace(' ', '-')}-{width}{'-dark' if dark else ''}")
     tab(page, "Attention")
+    inside = "[...v.items.values()].filter((i) => i.y > panel.y && i.y < panel.y + panel.h).map((i) => i.x - i.w / 2)"
+    panel = "((panel) => Math.min(..." + inside + "))(v.panels.find((p) => p.tab === 'Attention'))"
+    assert view(page, f"v.window[0] <= {panel}")  # from its spine on
     assert 13 * view(page, "v.scale") >= 11  # titles of 13 units have at least 11 px where a block is looked at
     wide = page.evaluate("() => [...document.querySelectorAll('.tv-rows')].map((t) => t.scrollWidth - t.clientWidth)")
     assert wide == [0]

@@ -55,7 +55,8 @@ function entryOf(view, panel, seen) {
   const inside = (box) => starts(box) && Math.abs(box.x - middle) < panel.w / 2 && box.y > panel.y;
   const first = [...view.items.values()].filter((box) => inside(box) && box.y < panel.y + panel.h);
   const top = first.reduce((best, box) => (best && best.y <= box.y ? best : box), null);
-  const x = top ? top.x : middle;
+  // The spine and the weights stand left of the first transform: as much of them as leaves it in view.
+  const x = !top ? middle : top.kind === "box" ? top.x + top.w / 2 + 12 - seen / 2 : top.x;
   return Math.max(panel.x + seen / 2 - 8, Math.min(panel.x + panel.w - seen / 2 + 8, x));
 }
 
