@@ -182,11 +182,16 @@ def assumed(**changes: Any) -> tuple[str, ...]:
     return analyze(model, model.scenario(context=3)).assumptions
 
 
-@pytest.mark.parametrize(("size", "said"), [(64, True), (128, False), (..., False), ("x" * 9, True)])
-def test_groups_of_another_size_are_named(size: Any, said: bool) -> None:
-    declared = {k: v for k, v in {"quant_method": "awq", "bits": 4, "group_size": size}.items() if v is not ...}
-    sentence = f"group_size is {size!r}, but scales are counted for groups of 128 values"
-    assert (sentence in assumed(quantization_config=declared)) == said
+@pytest.mark.parametrize("size", ["x" * 9, 0, -2, 1.5, True, None], ids=repr)
+def test_a_group_size_that_is_none_is_named(size: Any) -> None:
+    with pytest.raises(ConfigError, match=r"group_size is .*; give a whole number above 0, or -1"):
+        load(quantization_config={"quant_method": "awq", "bits": 4, "group_size": size})
+
+
+@pytest.mark.parametrize("block", [128, [128], [128, 0], ["128", "128"], [True, 1]], ids=repr)
+def test_a_block_size_that_is_none_is_named(block: Any) -> None:
+    with pytest.raises(ConfigError, match=r"weight_block_size is .*; give two whole numbers"):
+        load(quantization_config={"quant_method": "fp8", "weight_block_size": block})
 
 
 @pytest.mark.parametrize(

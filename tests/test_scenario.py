@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tokenviz.catalog import load_model
-from tokenviz.formats import Quantization
+from tokenviz.formats import FORMATS, Quantization
 from tokenviz.graph_export import to_json
 from tokenviz.notation import ScenarioError
 from tokenviz.scenario import Scenario
@@ -16,7 +16,7 @@ BASE = Scenario(context=5)
 OTHER: dict[str, Any] = {
     "context": 6, "positions": 2, "output": "greedy", "gate": "study", "weights": "fp8", "kv": "fp8",
     "activations": "fp32", "state": "bf16", "tokens_per_s": 7.0, "always_mask": True,
-    "quantization": Quantization(format="mxfp4", kept=()), "metadata": True, "prediction": True,
+    "quantization": Quantization(layout=FORMATS["mxfp4"], kept=()), "metadata": True, "prediction": True,
 }  # fmt: skip
 STRUCTURAL = {"context", "positions", "output", "gate", "always_mask"}
 

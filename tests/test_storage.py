@@ -6,7 +6,7 @@ import pytest
 
 from tokenviz.analysis import analyze
 from tokenviz.catalog import bundled_models, load_model, model_from_text
-from tokenviz.formats import Quantization
+from tokenviz.formats import FORMATS, Quantization
 from tokenviz.notation import ConfigError, TokenvizError, bytes_of
 from tokenviz.scenario import Scenario
 from tokenviz.storage import format_of, weight_bytes
@@ -31,7 +31,7 @@ def declared(config: dict[str, object] = LLAMA, **quantization: object) -> dict[
     scenario = model.scenario()
     step = trace(model.architecture, scenario)
     return {
-        f"{ref.name}.{w.id}" if not w.scope else w.scope: format_of(step.blocks[ref.block], ref, w, scenario)
+        f"{ref.name}.{w.id}" if not w.scope else w.scope: format_of(step.blocks[ref.block], ref, w, scenario).name
         for ref in step.sequence
         for w in step.blocks[ref.block].weights
     }
@@ -99,7 +99,7 @@ def test_layers_told_apart_by_number_are_counted_apart() -> None:
 def test_a_precision_that_a_person_chooses_replaces_the_declared_one() -> None:
     model = load_model("gpt-oss-20b")
     assert model.scenario().quantization == Quantization(
-        format="mxfp4",
+        layout=FORMATS["mxfp4"],
         kept=("model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"),
     )
     assert model.scenario(weights="bf16").quantization is None
@@ -143,3 +143,26 @@ def test_without_a_declaration_all_values_cost_the_same(name: str) -> None:
 def test_precision_and_speed_do_not_change_the_graph() -> None:
     a = Scenario(context=5, weights="int4", kv="fp8", tokens_per_s=7.0, metadata=True)
     assert a.structure == Scenario(context=5)
+
+
+def matrices_and_metadata(**quantization: object) -> int:
+    """Bytes beyond the same model without metadata: scales, zero points and indices of one 2-layer Llama."""
+    model = model_from_text(json.dumps(LLAMA | {"quantization_config": quantization}), "test")
+    with_all, without = (analyze(model, model.scenario(metadata=m)).stored_weight_bytes for m in (True, False))
+    return with_all - without
+
+
+def test_declared_groups_blocks_and_indices_are_counted() -> None:
+    # rows x inputs of each layer's matrices: q, k, v, out, gate, up, down
+    shapes = [(256, 256), (128, 256), (128, 256), (256, 256), (384, 256), (384, 256), (256, 384)]
+    layers = 2
+    groups_of_64 = sum(rows * inputs // 64 for rows, inputs in shapes)
+    assert matrices_and_metadata(quant_method="awq", bits=4, group_size=64) == layers * groups_of_64 * 20 // 8
+    index = sum(inputs for _, inputs in shapes) * 4
+    assert matrices_and_metadata(quant_method="gptq", bits=4, group_size=64) == layers * (
+        groups_of_64 * 20 // 8 + index
+    )
+    rows_only = sum(rows for rows, _ in shapes)
+    assert matrices_and_metadata(quant_method="gptq", bits=8, group_size=-1) == layers * (rows_only * 3 + index)
+    blocks = sum((rows // 64) * (inputs // 32) for rows, inputs in shapes)
+    assert matrices_and_metadata(quant_method="fp8", weight_block_size=[64, 32]) == layers * blocks * 4

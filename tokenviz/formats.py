@@ -2,8 +2,8 @@
 
 Sizes follow the published layouts: fp8 with one fp32 scale for each 128 x 128 block (DeepSeek-V3), MXFP4 with one
 8-bit exponent for each 32 values (OCP Microscaling 1.0), NVFP4 with one fp8 scale for each 16 values and one fp32 for
-the tensor, 4-bit integers in groups of 128 with a 16-bit scale and a 4-bit zero point (AWQ), 8-bit integers with one
-16-bit scale for each row.
+the tensor, 4-bit integers in groups of 128 with a 16-bit scale and a 4-bit zero point (AWQ; GPTQ adds a 32-bit index
+for each column), 8-bit integers with one 16-bit scale for each row. A declaration may give other groups and blocks.
 """
 
 import re
@@ -25,6 +25,7 @@ class Format:
     scale_bits: int = 0
     zero_bits: int = 0
     tensor_bits: int = 0  # once for the whole tensor
+    index_bits: int = 0  # once for each column
 
     @property
     def bits(self) -> int:
@@ -37,7 +38,7 @@ class Format:
             return 0
         tall, wide = self.rows or rows, self.columns or columns
         groups = -(-rows // tall) * -(-columns // wide)
-        return groups * (self.scale_bits + self.zero_bits) + self.tensor_bits
+        return groups * (self.scale_bits + self.zero_bits) + self.tensor_bits + columns * self.index_bits
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -57,12 +58,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 )
 
 
-def stored_bytes(shape: tuple[int, ...], inputs: int, format: str, *, metadata: bool) -> int:
+def stored_bytes(shape: tuple[int, ...], inputs: int, form: Format, *, metadata: bool) -> int:
     """Bytes of a weight of this shape, whose rows have `inputs` values each; vectors carry no scales.
 
     A leading expert dimension needs no care as long as a block does not straddle two experts.
     """
-    form, elements = FORMATS[format], size(shape)
+    elements = size(shape)
     bits = elements * form.bits
     if metadata and len(shape) > 1:
         bits += form.metadata_bits(elements // inputs, inputs)
@@ -73,8 +74,13 @@ def stored_bytes(shape: tuple[int, ...], inputs: int, format: str, *, metadata: 
 class Quantization:
     """What a config's own quantization_config declares: the format of its matrices and the modules left alone."""
 
-    format: str
+    layout: Format
     kept: tuple[str, ...]
+
+    @property
+    def format(self) -> str:
+        """Name of the format."""
+        return self.layout.name
 
     @property
     def names_layers(self) -> bool:

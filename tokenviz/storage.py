@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from tokenviz.architecture import Parallel, Section
-from tokenviz.formats import Quantization, stored_bytes
+from tokenviz.formats import FORMATS, Format, Quantization, stored_bytes
 from tokenviz.graph import Block, BlockRef, DecodeStep, Op, Role, Value
 from tokenviz.notation import size
 from tokenviz.scenario import Scenario
@@ -130,12 +130,12 @@ def places(step: DecodeStep, quantization: Quantization | None) -> Iterator[tupl
         yield first[key], count
 
 
-def format_of(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) -> str:
+def format_of(block: Block, ref: BlockRef, weight: Value, scenario: Scenario) -> Format:
     """The format in which a weight is stored at a place of the sequence."""
     declared = scenario.quantization
     if declared is not None and converts(declared, block, ref, weight):
-        return declared.format
-    return scenario.weights
+        return declared.layout
+    return FORMATS[scenario.weights]
 
 
 @dataclass(frozen=True, slots=True)
