@@ -62,6 +62,15 @@ def test_every_station_opens(region: str) -> None:
         assert "✗" not in words(test)
 
 
+def test_the_shared_table_says_who_reads_it_and_how_large_it_is() -> None:
+    test = open_page()
+    test.session_state[f"{KEY}.selected"] = "weight.embedding"
+    test.run()
+    table = next(h.proto.body for h in test.get("html") if "read by" in h.proto.body)
+    assert table.count("read by") == 2
+    assert table.count("1,024 × 128") == 2
+
+
 def test_the_map_is_sent_once_and_does_not_change_with_the_token() -> None:
     test = open_page()
     before = canvas(test)

@@ -76,6 +76,9 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
     extent = sizes(made)
     ports = [("in", p) for p in node.inputs if not p.weight] + [("weight", p) for p in node.inputs if p.weight]
     ports += [("out", p) for p in node.outputs]
+    if node.kind == "weights":  # it computes nothing: what its readers see of it
+        ports = [(f"read by {network_text.label(n)}", p) for n in found.nodes.values() for p in n.inputs
+                 if p.source == node.id]  # fmt: skip
     if not ports:
         return
     rows = "".join(_row(found, extent, way, port) for way, port in ports)
@@ -91,7 +94,7 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
 def _row(found: PredictionMap, extent: dict[str, int], way: str, port: Port) -> str:
     now = " × ".join(f"{np.prod([extent[d] for d in dims.split()]):,}" for dims in port.dims)
     source = network_text.label(found.nodes[port.source]) if port.source else "learned" if port.weight else "–"
-    cells = (way, port.name, network_text.dims(port.dims), now, source if way != "out" else "this step")
+    cells = (way, port.name, network_text.dims(port.dims), now, "this step" if way == "out" else source)
     return "<tr>" + "".join(f'<td style="padding-right:14px">{escape(cell)}</td>' for cell in cells) + "</tr>"
 
 
