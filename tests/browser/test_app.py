@@ -232,9 +232,9 @@ def test_keys_reach_everything_and_focus_is_seen(visit: Visit) -> None:
     expect(page.get_by_role("button", name="Copy link")).to_be_visible(timeout=30_000)
     page.wait_for_timeout(1_000)
     names, unseen = [], []
-    for _ in range(30):
+    for _ in range(45):
         page.keyboard.press("Tab")
-        page.wait_for_timeout(300)  # borders glide
+        page.wait_for_timeout(200)  # borders glide
         tag, name, seen = page.evaluate(FOCUSED)
         names.append(name)
         if not seen and tag != "BODY" and not name.endswith("MIT licence"):  # the page itself, which scrolls
