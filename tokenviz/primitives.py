@@ -147,34 +147,10 @@ def contraction(a: Dims, b: Dims, out: Dims) -> Callable[[Array, Array], Array]:
         depth = size(x.shape[nb + na :])
         x = x.reshape((*lead, size(rows), depth))
         y = y.reshape((*lead, size(cols), depth))
-        z = matrix_product(x, y.swapaxes(-1, -2))
+        z = np.matmul(x, y.swapaxes(-1, -2))
         return z.reshape(lead + rows + cols).transpose(perm_out)
 
     return run
-
-
-ONE_THREAD, WORTH_THREADS, TILE = 2**18, 2**26, 128
-"""Multiplications up to which OpenBLAS keeps to one thread, and from which on threads pay; columns of a tile."""
-
-
-def matrix_product(x: Array, y: Array) -> Array:
-    """x ``... M N`` times y ``... N P``, cut so that no part is shared among threads.
-
-    Threads gain little on products of this size; on a busy machine each of them waits for its turn, many times over.
-    """
-    (rows, depth), columns = x.shape[-2:], y.shape[-1]
-    if not ONE_THREAD < rows * depth * columns < WORTH_THREADS:
-        return np.matmul(x, y)
-    high = min(rows, max(1, ONE_THREAD // (depth * min(columns, TILE))))
-    even = rows - rows % high
-    made = np.empty((*x.shape[:-1], columns), np.result_type(x, y))
-    above = x[..., :even, :].reshape((*x.shape[:-2], -1, high, depth))
-    for j in range(0, columns, TILE):
-        part, out = y[..., :, j : j + TILE], made[..., j : j + TILE]
-        np.matmul(above, part[..., None, :, :], out=out[..., :even, :].reshape((*above.shape[:-1], -1)))
-        if even < rows:
-            np.matmul(x[..., even:, :], part, out=out[..., even:, :])
-    return made
 
 
 def _matrix_order(a: Dims, b: Dims, out: Dims) -> Dims:
