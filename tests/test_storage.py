@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tokenviz.analysis import analyze
-from tokenviz.catalog import bundled_models, load_model, model_from_text
+from tokenviz.catalog import bundled_models, config_text, load_model, model_from_text
 from tokenviz.formats import FORMATS, Quantization
 from tokenviz.notation import ConfigError, TokenvizError, bytes_of
 from tokenviz.scenario import Scenario
@@ -166,3 +166,11 @@ def test_declared_groups_blocks_and_indices_are_counted() -> None:
     assert matrices_and_metadata(quant_method="gptq", bits=8, group_size=-1) == layers * (rows_only * 3 + index)
     blocks = sum((rows // 64) * (inputs // 32) for rows, inputs in shapes)
     assert matrices_and_metadata(quant_method="fp8", weight_block_size=[64, 32]) == layers * blocks * 4
+
+
+def test_the_larger_gpt_oss_has_its_published_file_size_too() -> None:
+    # the published file: experts in MXFP4 at 4.25 bits, everything else in bf16
+    config = json.loads(config_text("gpt-oss-20b"))
+    config |= {"num_hidden_layers": 36, "num_local_experts": 128, "layer_types": None}
+    model = model_from_text(json.dumps(config), "gpt-oss-120b")
+    assert analyze(model, model.scenario(metadata=True)).stored_weight_bytes == 65_248_815_744
