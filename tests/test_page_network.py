@@ -136,7 +136,7 @@ def test_a_step_that_was_played_is_shown() -> None:
 
 def test_greedy_takes_the_likeliest_and_the_same_seed_the_same_token() -> None:
     test = open_page()
-    test.text_area(key="network.prompt").set_value("My name is").run()
+    write(test, "My name is")
     first = test.session_state["network.run"].last.token
     test.number_input(key="network.seed").set_value(12).run()
     test.number_input(key="network.seed").set_value(0).run()
@@ -150,7 +150,7 @@ def test_greedy_takes_the_likeliest_and_the_same_seed_the_same_token() -> None:
 @pytest.mark.parametrize("text", ODD, ids=["empty", "one", "emoji", "controls and script", "image", "long"])
 def test_odd_prompts_are_read_and_shown_as_text(text: str) -> None:
     test = open_page()
-    test.text_area(key="network.prompt").set_value(text).run()
+    write(test, text)
     for name in ("text", "context", "output.softmax", "layers.0.mixer.softmax", "layers.0.mixer.cache", "select"):
         test.session_state[f"{KEY}.selected"] = name
         test.run()
@@ -163,7 +163,7 @@ def test_odd_prompts_are_read_and_shown_as_text(text: str) -> None:
 
 def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
     test = open_page()
-    test.text_area(key="network.prompt").set_value("word " * 300).run()
+    write(test, "word " * 300)
     assert "rebuilt" not in words(test)
     test.button(key="network.one").click().run()
     assert "n = 64 again: the cache was rebuilt." in words(test)
@@ -173,7 +173,7 @@ def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
 
 def test_two_visitors_share_nothing() -> None:
     one, two = open_page(), open_page()
-    one.text_area(key="network.prompt").set_value("My name is").run()
+    write(one, "My name is")
     one.button(key="network.many").click().run()
     assert (
         two.session_state["network.run"].last.session.generated

@@ -95,7 +95,7 @@ def test_moves_keep_reach_and_occupancy(case, rng):
     start = np.array(rng.sample(range(len(sites.points)), n))
     boards = make_boards(symmetric(n, flows), sites.distance, start, 2)
     for _ in range(10):
-        move(boards, 1, rng.randrange(n), rng.randrange(len(sites.points)))
+        move(boards, np.array([1]), rng.randrange(n), np.array([rng.randrange(len(sites.points))]))
     carried = boards.reach.copy()
     recompute(boards)
     assert np.abs(carried - boards.reach).max() <= 1e-12 * max(1.0, float(boards.reach.max()))

@@ -16,6 +16,10 @@ COMPACT = 0.01
 """Weight of a node's squared distance from the centre against arrows that point up, both in rows."""
 
 
+FIRST = np.array([0])
+"""Here there is only one board."""
+
+
 @dataclass(frozen=True, slots=True)
 class Taste:
     """What makes one of two equally cheap placements look better. `arrow` [n + 1, n + 1] source by target, weakened.
@@ -70,7 +74,7 @@ def descend(flow: Array, distance: Array, site: Index) -> tuple[Index, float]:
         node, target = divmod(int(table.argmin()), table.shape[1])
         if table[node, target] >= 0.0:
             return np.array(boards.site[0, :n]), float(totals(boards)[0])
-        move(boards, 0, node, target)
+        move(boards, FIRST, node, np.array([target]))
         recompute(boards)
 
 
@@ -90,7 +94,7 @@ def tidy(flow: Array, distance: Array, site: Index, taste: Taste) -> Index:
         node, target = divmod(int(better.argmin()), better.shape[1])
         if better[node, target] >= -1e-9:
             break
-        move(boards, 0, node, target)
+        move(boards, FIRST, node, np.array([target]))
         recompute(boards)
     return np.array(boards.site[0][:n])
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from tokenviz.placement_sites import Array, Index
 
-FEWEST_BOARDS, MOST_BOARDS, BOARD_NODES = 12, 32, 640
-"""Boards: 640 / n within these limits. On small graphs many short runs beat a few long ones."""
+FEWEST_BOARDS, MOST_BOARDS, BOARD_NODES = 12, 32, 960
+"""Boards: 960 / n within these limits. On small graphs many short runs beat a few long ones."""
 
-FEWEST_SWEEPS, MOST_SWEEPS = 60, 80
-"""Visits per node and board: as many as there are nodes, within these limits."""
+SWEEPS = 80
+"""Visits per node and board."""
 
 HOT, COLD = 1.0, 0.1
 """Temperature at the start and the end, in pitches times the flow that is being settled."""
@@ -44,8 +44,8 @@ NOISE_POOL = 1 << 16
 class Boards:
     """Who sits where on r boards. `site` [r, n + 1], `occupant` [r, m] and `reach` [r, n + 1, m] change in place.
 
-    `flow` [n + 1, n + 1] is symmetric with a zero row for nobody, `distance` is [m, m], and `pull[i]` holds
-    the neighbours of node i and their flows [k, 1].
+    `flow` [n + 1, n + 1] is symmetric with a zero row for nobody, `distance` is [m, m]. Row i of `near` [n + 1, k]
+    and `weight` [n + 1, k, 1] lists the neighbours of node i and their flows, filled up with nobody at no flow.
     """
 
     flow: Array
@@ -53,7 +53,8 @@ class Boards:
     site: Index
     occupant: Index
     reach: Array
-    pull: tuple[tuple[Index, Array], ...]
+    near: Index
+    weight: Array
 
 
 def make_boards(flow: Array, distance: Array, start: Index, count: int) -> Boards:
@@ -63,14 +64,18 @@ def make_boards(flow: Array, distance: Array, start: Index, count: int) -> Board
     padded[:n, :n] = flow
     occupant = np.full(m, n, dtype=np.intp)
     occupant[start] = np.arange(n)
-    pull = tuple((near, row[near][:, None]) for row in flow for near in (np.flatnonzero(row),))
+    near = np.full((n + 1, max(1, int((flow > 0).sum(axis=1).max(initial=0)))), n, dtype=np.intp)
+    for node, row in enumerate(flow):
+        linked = np.flatnonzero(row)
+        near[node, : len(linked)] = linked
     boards = Boards(
         padded,
         distance,
         np.tile(np.append(start, 0), (count, 1)),
         np.tile(occupant, (count, 1)),
         np.zeros((count, n + 1, m)),
-        pull,
+        near,
+        np.take_along_axis(padded, near, axis=1)[:, :, None],
     )
     recompute(boards)
     return boards
@@ -122,9 +127,8 @@ def schedule(flow: Array, pitch: float) -> list[tuple[float, Index]]:
         scale = np.interp(progress * share[-1], share, np.log(weights))
         return np.asarray(np.exp(scale) * HOT * (COLD / HOT) ** progress)
 
-    awake = np.mean([(strongest >= AWAKE * t).sum() for t in temperature(MOST_SWEEPS)])
-    visits = n * min(MOST_SWEEPS, max(FEWEST_SWEEPS, n))
-    sweeps = int(visits / max(float(awake), 1.0))
+    awake = np.mean([(strongest >= AWAKE * t).sum() for t in temperature(SWEEPS)])
+    sweeps = int(n * SWEEPS / max(float(awake), 1.0))
     return [(float(t) * pitch, np.flatnonzero(strongest >= AWAKE * t)) for t in temperature(sweeps)]
 
 
@@ -167,22 +171,23 @@ def sweep(boards: Boards, temperature: float, noise: Array, order: list[int], of
         draw += reach[:, node]
         draw -= temperature * noise[offset : offset + count * m].reshape(count, m)
         target = draw.argmin(axis=1)
-        for r in np.flatnonzero(target != here).tolist():
-            move(boards, r, node, int(target[r]))
+        moved = np.flatnonzero(target != here)
+        if len(moved):
+            move(boards, moved, node, target[moved])
 
 
-def move(boards: Boards, r: int, node: int, target: int) -> None:
-    """Puts a node on a site of board r; whoever sits there takes its old one."""
-    site, occupant, reach = boards.site[r], boards.occupant[r], boards.reach[r]
-    source, other = site[node], occupant[target]
-    change = boards.distance[target] - boards.distance[source]
-    near, weight = boards.pull[node]
-    reach[near] += weight * change
-    site[node], occupant[target], occupant[source] = target, node, other
-    if other < len(boards.flow) - 1:
-        near, weight = boards.pull[other]
-        reach[near] -= weight * change
-        site[other] = source
+def move(boards: Boards, which: Index, node: int, target: Index) -> None:
+    """Puts a node on site `target[k]` of board `which[k]`; whoever sits there takes its old one."""
+    site, occupant = boards.site, boards.occupant
+    count, nodes, m = boards.reach.shape
+    rows = boards.reach.reshape(count * nodes, m)
+    source, other = site[which, node], occupant[which, target]
+    change = (boards.distance[target] - boards.distance[source])[:, None, :]
+    first = which[:, None] * nodes
+    rows[first + boards.near[node]] += boards.weight[node] * change
+    rows[first + boards.near[other]] -= boards.weight[other] * change
+    site[which, node], site[which, other] = target, source
+    occupant[which, target], occupant[which, source] = node, other
 
 
 def _select(boards: Boards) -> None:

@@ -10,28 +10,45 @@ from functools import lru_cache
 import streamlit as st
 
 from tokenviz.catalog import data_dir
-from tokenviz.decoder.generate import MAX_CHARACTERS, Advance, Session, advance, begin
+from tokenviz.decoder.generate import Advance, Session, advance, begin
 from tokenviz.decoder.model import Decoder, load_decoder
+from tokenviz.decoder.past import Past, again
 from tokenviz.decoder.sampling import MAX_SEED, Sampling
+from tokenviz.ui_network_prompt import prompt, put, take
 
 MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A text in the making: the session before the last token, and that token's advance with all its values."""
+    """A text in the making: the session before the last token, that token's advance with all its values, the past."""
 
     text: str
     sampling: Sampling
     before: Session
     last: Advance
+    past: Past
     rebuilt: str = ""  # what a rebuild during the last request said
 
     def on(self, decoder: Decoder) -> "Run":
         """One token more."""
         made = advance(decoder, self.last.session, self.sampling)
         says = made.rebuild.says(decoder.window) if made.rebuild else ""
-        return replace(self, before=self.last.session, last=made, rebuilt=says)
+        before = self.last.session
+        return replace(self, before=before, last=made, past=self.past.after(before, made), rebuilt=says)
+
+    def at(self, decoder: Decoder, number: int) -> Advance:
+        """Prediction `number` of those that are remembered; all but the last are computed again."""
+        if number == len(self.past.steps) - 1:
+            return self.last
+        return again(decoder, self.past, self.last.session, number)
+
+
+def started(decoder: Decoder, text: str, sampling: Sampling) -> Run:
+    """A new text with its first token."""
+    session = begin(decoder, text)
+    made = advance(decoder, session, sampling)
+    return Run(text, sampling, session, made, Past().after(session, made))
 
 
 @lru_cache(maxsize=1)
@@ -47,11 +64,7 @@ def examples() -> tuple[tuple[str, str], ...]:
 def ask(decoder: Decoder) -> Run:
     """Prompt and sampling; a changed prompt starts a new text, changed sampling draws the last token again."""
     prompts = dict(examples())
-    st.session_state.setdefault("network.prompt", examples()[0][0])
-    text = st.text_area(
-        "Prompt", key="network.prompt", height=68, max_chars=MAX_CHARACTERS, persist_state="session",
-        help="Any text; Ctrl + Enter reads it. Spaces at its end are left out. An empty prompt starts a new text.",
-    )  # fmt: skip
+    text = prompt(decoder, examples()[0][0])
     st.pills(
         "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
         key="network.example", on_change=_take_example, default=None, label_visibility="collapsed",
@@ -60,17 +73,18 @@ def ask(decoder: Decoder) -> Run:
         st.caption(f"This example shows: {prompts[text]}")
     with st.container(horizontal=True, vertical_alignment="center"):
         sampling = _controls()
-    return settled(decoder, text or "", sampling)
+    return settled(decoder, text, sampling)
 
 
 def settled(decoder: Decoder, text: str, sampling: Sampling) -> Run:
     """The run that belongs to a prompt and its sampling; the first token is made at once."""
     run: Run | None = st.session_state.get("network.run")
     if run is None or run.text != text:
-        session = begin(decoder, text)
-        run = Run(text, sampling, session, advance(decoder, session, sampling))
+        run = started(decoder, text, sampling)
     elif run.sampling != sampling:
-        run = replace(run, sampling=sampling, last=advance(decoder, run.before, sampling))
+        made = advance(decoder, run.before, sampling)
+        past = run.past.without_last().after(run.before, made)
+        run = replace(run, sampling=sampling, last=made, past=past)
     st.session_state["network.run"] = run
     return run
 
@@ -82,7 +96,7 @@ def _short(shows: str) -> str:
 def _take_example() -> None:
     chosen = st.session_state["network.example"]
     if chosen is not None:
-        st.session_state["network.prompt"] = examples()[chosen][0]
+        put(examples()[chosen][0])
 
 
 def _sampling() -> Sampling:
@@ -140,9 +154,11 @@ def _controls() -> Sampling:
 
 def _more(count: int | None) -> None:
     """Make tokens until so many are made or the text has ended."""
-    decoder, run = load_decoder(), st.session_state["network.run"]
-    rebuilt = ""
-    for made in range(count or int(st.session_state["network.count"])):
+    decoder, run, text = load_decoder(), st.session_state["network.run"], take()
+    count, rebuilt = count or int(st.session_state["network.count"]), ""
+    if text != run.text:  # typed a moment ago: this text's first token is one of those that are asked for
+        run, count = started(decoder, text, run.sampling), count - 1
+    for made in range(count):
         if made and run.last.session.ended:
             break
         run = run.on(decoder)
@@ -157,5 +173,6 @@ def _play() -> None:
 
 
 def _again() -> None:
+    take()
     st.session_state.pop("network.run", None)
     st.session_state["network.continuous"] = False

@@ -151,7 +151,7 @@ const KEYS = {
   Escape: (view) => (isFull(view) ? toggleFull(view) : select(view, null)),
   " ": (view) => (view.keyed && view.cursor !== view.selected ? select(view, view.cursor) : togglePlay(view)),
   ",": (view) => view.play && goTo(view, (view.play.step || 0) - 1),
-  ".": (view) => view.play && goTo(view, view.play.step === null ? 0 : view.play.step + 1),
+  ".": (view) => view.play && goTo(view, view.play.step === null ? leastOf(view.play) : view.play.step + 1),
   p: (view) => setTrace(view, view.trace ? null : "both"),
   a: (view) => setTrace(view, view.trace === "before" ? null : "before"),
   d: (view) => setTrace(view, view.trace === "after" ? null : "after"),

@@ -1,11 +1,17 @@
 // Playing a token: frames of item ids light up one after the other; earlier ones stay tinted.
 // With captions each step has a sentence, and the view may follow; with marks the slider shows where parts begin.
+// `before` is an event of its own ahead of the steps, at place −1: {name, words, lit}.
 // A long play comes folded: frames of each part, and visits [part, start, what is drawn, words], sorted by start.
 
 const SLOW = 2; // up to so many steps a second the page is told of every step
 
 function lengthOf(play) {
   return play.visits ? play.length : play.frames.length;
+}
+
+// The first place of the time line.
+function leastOf(play) {
+  return play.before ? -1 : 0;
 }
 
 function visitAt(play, step) {
@@ -20,6 +26,7 @@ function visitAt(play, step) {
 
 // What runs at a step, and what has run before: of each drawn part only in its latest visit.
 function framesAt(play, step) {
+  if (step < 0) return { lit: play.before.lit, done: [] };
   if (!play.visits) return { lit: play.frames[step], done: play.frames.slice(0, step).flat() };
   const [lit, done, seen] = [[], [], new Set()];
   for (let i = visitAt(play, step); i >= 0; i--) {
@@ -35,6 +42,7 @@ function framesAt(play, step) {
 function wordsAt(play, step) {
   const count = lengthOf(play).toLocaleString("en");
   if (step === null) return `${count} steps`;
+  if (step < 0) return "before step 1";
   const where = play.visits ? ` · ${play.visits[visitAt(play, step)][3]}` : "";
   return `step ${(step + 1).toLocaleString("en")} of ${count}${where}`;
 }
@@ -54,6 +62,7 @@ function setPlay(view, play) {
   }
   if (before) stopPlay(view);
   view.play = { ...play, timer: null };
+  view.playbar.slider.min = String(leastOf(play));
   view.playbar.slider.max = String(Math.max(0, lengthOf(play) - 1));
   setMarks(view.playbar, play);
   view.playbar.follow.hidden = !play.captions;
@@ -65,15 +74,22 @@ function setPlay(view, play) {
 
 function seek(view, step) {
   const { play } = view;
-  play.step = step === null || step === undefined ? null : Math.max(0, Math.min(lengthOf(play) - 1, step));
+  play.step = step === null || step === undefined ? null : Math.max(leastOf(play), Math.min(lengthOf(play) - 1, step));
   const { lit, done } = play.step === null ? { lit: [], done: [] } : framesAt(play, play.step);
   view.lit = new Set(lit);
   view.done = new Set(done);
   view.playbar.slider.value = String(play.step || 0);
   view.playbar.count.textContent = wordsAt(play, play.step);
-  if (play.captions) view.playbar.words.textContent = play.step === null ? play.start || "" : play.captions[play.step];
+  view.playbar.slider.setAttribute("aria-valuetext", wordsAt(play, play.step));
+  if (play.captions) view.playbar.words.textContent = captionAt(play);
+  if (play.step !== null && play.step < 0) view.status.textContent = play.before.words;
   follow(view);
   view.network.redraw();
+}
+
+function captionAt(play) {
+  if (play.step === null) return play.start || "";
+  return play.step < 0 ? play.before.words : play.captions[play.step];
 }
 
 function follow(view) {
@@ -81,14 +97,28 @@ function follow(view) {
   const wanted = view.play.captions ? view.following : view.play.timer;
   if (!item || !wanted) return;
   const [left, top, right, bottom] = view.window;
-  if (item.x > left && item.x < right && item.y > top && item.y < bottom) return;
-  const x = item.x > left && item.x < right ? (left + right) / 2 : item.x;
-  moveView(view, { position: { x, y: item.y + (bottom - top) / 4 }, scale: view.scale });
+  const { top: over, bottom: under } = insets(view);
+  const px = 1 / view.scale;
+  const free = [top + over * px + item.h / 2, bottom - under * px - item.h / 2];
+  if (item.x > left && item.x < right && item.y > free[0] && item.y < free[1]) return;
+  const x = item.x > left && item.x < right ? (left + right) / 2 : columnOf(view, item, right - left);
+  const high = bottom - top;
+  // The step stands in the upper third, but the view does not go on past the drawing's end.
+  const end = view.data.scene.height + (under + 12) * px - high / 2;
+  const y = Math.min(item.y + high / 2 - over * px - high / 5, Math.max(end, high / 2 - over * px));
+  moveView(view, { position: { x, y }, scale: view.scale });
+}
+
+// The middle of the block that an item stands in, if the block fits the view; else the item's own place.
+function columnOf(view, item, seen) {
+  const inside = (panel) => item.x > panel.x && item.x < panel.x + panel.w && item.y > panel.y && item.y < panel.y + panel.h;
+  const panel = view.panels.find(inside);
+  return panel && panel.w <= seen ? panel.x + panel.w / 2 : item.x;
 }
 
 function startPlay(view) {
   const { play, playbar } = view;
-  if (play.step === null || play.step >= lengthOf(play) - 1) seek(view, 0);
+  if (play.step === null || play.step >= lengthOf(play) - 1) seek(view, leastOf(play));
   const tick = () => {
     if (play.step >= lengthOf(play) - 1) return pausePlay(view);
     seek(view, play.step + 1);
@@ -139,17 +169,27 @@ function setFollow(view, on) {
 // Where each part of a long play begins: a tick and a name that leads there.
 function setMarks(bar, play) {
   bar.marks.replaceChildren();
-  const last = Math.max(1, lengthOf(play) - 1);
+  bar.marks.classList.toggle("two", !!play.before);
+  const least = leastOf(play);
+  const last = Math.max(1, lengthOf(play) - 1 - least);
   for (const [step, name, title] of play.marks || []) {
     const mark = make("button");
     mark.type = "button";
     mark.textContent = name;
     mark.title = `${title}: go to step ${step + 1}`;
     mark.setAttribute("aria-label", mark.title);
-    mark.style.left = `calc(8px + (100% - 16px) * ${step / last})`;
+    mark.style.left = `calc(8px + (100% - 16px) * ${(step - least) / last})`;
     mark.addEventListener("click", () => bar.go(step));
     bar.marks.append(mark);
   }
+  if (!play.before) return;
+  const event = make("button", "event");
+  event.type = "button";
+  event.textContent = `◆ ${play.before.name}`;
+  event.title = `${play.before.name}: an event before step 1`;
+  event.setAttribute("aria-label", event.title);
+  event.addEventListener("click", () => bar.go(-1));
+  bar.marks.prepend(event);
 }
 
 function makePlaybar(view) {
@@ -164,7 +204,7 @@ function makePlaybar(view) {
   bar.go = (step) => goTo(view, step);
   bar.append(button("One step back", ICONS.back, () => goTo(view, now() - 1)));
   bar.toggle = button("Play", ICONS.play, () => togglePlay(view));
-  bar.append(bar.toggle, button("One step on", ICONS.on, () => goTo(view, view.play.step === null ? 0 : now() + 1)));
+  bar.append(bar.toggle, button("One step on", ICONS.on, () => goTo(view, view.play.step === null ? leastOf(view.play) : now() + 1)));
   bar.slider = make("input");
   Object.assign(bar.slider, { type: "range", min: "0", step: "1" });
   bar.slider.setAttribute("aria-label", "Step");

@@ -1,5 +1,7 @@
 """Charts and tables of the bytes: what one token moves, from where, and how that grows with the context."""
 
+from functools import lru_cache
+
 import altair as alt
 import pandas as pd
 
@@ -46,22 +48,27 @@ def state_share(found: Dependence, context: int) -> float:
 
 def growth_data(found: Dependence, context: int) -> dict[str, pd.DataFrame]:
     """Rows of the growth chart: `growth` (origin, context, bytes), `here`, `cross` (state overtakes weights)."""
+    growth, cross = _growth(found)
+    shown = min(max(context, 1), CHART_CONTEXTS[1])
+    total = found.value(found.bytes_of(*FIELDS), shown)
+    here = pd.DataFrame({"context": [shown], "bytes": [total], "label": [si(total, "B")]})
+    return {"growth": growth, "cross": cross, "here": here}
+
+
+@lru_cache(maxsize=8)
+def _growth(found: Dependence) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The lines and their crossing: the same for every chosen context."""
     points = log_positions(*CHART_CONTEXTS, 12)
-    rows = [(name, n, found.value(found.bytes_of(*fields), n)) for name, fields in LINES.items() for n in points]
-    totals = [("all", n, found.value(found.bytes_of(*FIELDS), n)) for n in points]
-    growth = pd.DataFrame([*rows, *totals], columns=["origin", "context", "bytes"])
+    lines = {name: found.bytes_of(*fields) for name, fields in (*LINES.items(), ("all", FIELDS))}
+    rows = [(name, n, found.value(own, n)) for name, own in lines.items() for n in points]
+    growth = pd.DataFrame(rows, columns=["origin", "context", "bytes"])
     growth = growth[growth.groupby("origin")["bytes"].transform("max") > 0]
-    cross = found.crossover(found.bytes_of("kv_read"), found.bytes_of("weights"))
+    weights = found.bytes_of("weights")
+    cross = found.crossover(found.bytes_of("kv_read"), weights)
     crossing = []
     if cross is not None and 0 < cross <= CHART_CONTEXTS[1]:
-        crossing = [(cross, found.value(found.bytes_of("weights"), cross), f"{cross:,}")]
-    shown = min(max(context, 1), CHART_CONTEXTS[1])
-    return {
-        "growth": growth,
-        "cross": pd.DataFrame(crossing, columns=["context", "bytes", "label"]),
-        "here": pd.DataFrame({"context": [shown], "bytes": [found.value(found.bytes_of(*FIELDS), shown)],
-                              "label": [si(found.value(found.bytes_of(*FIELDS), shown), "B")]}),
-    }  # fmt: skip
+        crossing = [(cross, found.value(weights, cross), f"{cross:,}")]
+    return growth, pd.DataFrame(crossing, columns=["context", "bytes", "label"])
 
 
 def fills(theme: str) -> list[str]:
