@@ -41,7 +41,7 @@ def all_charts(s: Side, theme: str) -> list[Any]:
              "many": what_if(s.model.architecture, s.scenario, Change(batch=8))}  # fmt: skip
     b = bounds(machines()[0], s.scenario, bytes_moved=1, macs=1, chain=1, latency_s=1, needed_bytes=1)
     return [
-        time.timeline_chart(time.timeline_data(s.step, 5), kinds=work.kinds_of(s.step), lane_count=4, window=(0, 9),
+        time.timeline_chart(time.timeline_data(s.step, 5), kinds=work.kind_names(s.step), lane_count=4, window=(0, 9),
                             last=99, theme=theme, finding="f"),
         time.widths_chart(time.widths_data(s.step), bars=4, theme=theme, finding="f"),
         time.slack_chart(time.slack_data(s.step), bars=4, theme=theme, finding="f"),
@@ -52,7 +52,7 @@ def all_charts(s: Side, theme: str) -> list[Any]:
         helps.whatif_chart(helps.whatif_data(found), bars=2, theme=theme, finding="f"),
         helps.bounds_chart(helps.bounds_data(b), bars=3, theme=theme, finding="f"),
         helps.roofline_chart(helps.roofline_data(roofline(s.step, s.scenario), machines()[0], s.scenario),
-                             kinds=work.kinds_of(s.step), theme=theme, finding="f"),
+                             kinds=work.kind_names(s.step), theme=theme, finding="f"),
     ]  # fmt: skip
 
 
@@ -78,14 +78,16 @@ def test_a_template_filled_is_the_chart() -> None:
 
 def test_a_template_opens_at_any_window() -> None:
     names = ["runs", "blocks", "cells", "ops", "now"]
-    template = time.timeline_chart(named(names), kinds=("moe",), lane_count=4, last=9).to_dict()
+    template = time.timeline_chart(named(names), kinds=(("moe", "Experts"),), lane_count=4, last=9).to_dict()
     moved_to = opened_at(template, (3, 7))
     assert [p["value"] for p in moved_to["params"] if p["name"] == "part"] == [{"x": [3, 7]}]
     assert [p["value"] for p in template["params"] if p["name"] == "part"] == [{"x": [0, 1]}]
 
 
 def test_kinds_keep_their_colours() -> None:
-    one, two = kind_scale(["moe", "attention"]).to_dict(), kind_scale(["attention", "ffn", "new"]).to_dict()
+    one = kind_scale([("moe", "Experts"), ("attention", "Attention")]).to_dict()
+    two = kind_scale([("attention", "Attention"), ("ffn", "Feed-forward"), ("new", "New")]).to_dict()
+    assert two["domain"] == ["Attention", "Feed-forward", "New"]
     assert one["range"][1] == two["range"][0]
     assert len(set(two["range"])) == 3
 

@@ -14,13 +14,12 @@ from tokenviz.schedule import block_starts
 from tokenviz.timeline import lanes, running
 from tokenviz.ui_statistics_help import what_would_help
 from tokenviz.ui_statistics_machine import on_a_machine
-from tokenviz.ui_statistics_parts import both, download, draw, how_to_read, table
+from tokenviz.ui_statistics_parts import both, draw, how_to_read, table
 from tokenviz.views import statistics as words
 from tokenviz.views import statistics_time as time
 from tokenviz.views.format import plural
-from tokenviz.views.rows import rows_html
 from tokenviz.views.statistics import Side
-from tokenviz.views.statistics_work import kinds_of
+from tokenviz.views.statistics_work import kind_names
 
 NOTHING = "nothing"
 SAME = "the same"
@@ -105,7 +104,7 @@ def picture(side: Side, which: str) -> None:
             time.timeline_chart, time.timeline_data(step, t), key=f"{which}timeline",
             finding=f"{side.model.name}: {finding[0].lower()}{finding[1:]}" if which else finding,
             alt="Operations running at each timestep, the blocks below them, and one window enlarged.",
-            kinds=kinds_of(step), window=time.window_at(step, t), last=last, colour=st.session_state["colour"],
+            kinds=kind_names(step), window=time.window_at(step, t), last=last, colour=st.session_state["colour"],
             lane_count=1 + max(x.lane for b in step.blocks.values() for x in lanes(b)),
         )  # fmt: skip
     found = running(step, t)
@@ -141,13 +140,8 @@ def _totals(this: Side, other: Side | None) -> None:
         "the one before; all other operations fit beside them. This is counted [as drawn](#how-this-is-counted). It "
         "is one way to count: three others, on the same graph, say how much is the model and how much the counting."
     )
-    if other is None:
-        st.html(rows_html(*words.totals_cells(this.step)))
-        download("Totals as CSV", lambda: words.totals_table(this.step), f"{this.model.name}-totals.csv",
-                 key="totals_csv")  # fmt: skip
-    else:
-        both(lambda side: words.totals_table(side.step), this, other, ["convention"],
-             ["operations", "critical path", "peak", "average"], key="totals")  # fmt: skip
+    both(lambda side: words.totals_table(side.step), this, other, ["convention"],
+         ["operations", "critical path", "peak", "average"], key="totals")  # fmt: skip
     if note := words.gate_note(this):
         st.caption(note)
     st.subheader("How this is counted", anchor="how-this-is-counted")

@@ -6,7 +6,6 @@ from tokenviz.notation import DTYPE_BITS
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
 from tokenviz.views import statistics_help as helps
 from tokenviz.views.format import si
-from tokenviz.views.rows import rows_html
 from tokenviz.views.statistics import Side
 from tokenviz.whatif import MAX_BATCH, Change, Outcome, what_if
 
@@ -52,10 +51,7 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         found = outcomes(side, own)
         draw(helps.whatif_chart, helps.whatif_data(found), finding=name + _best(found), key=f"whatif{i}",
              alt="Bytes per token under each change.")  # fmt: skip
-        rows = helps.whatif_table(found)
-        lines = rows[["change", "relieves"]].iloc[1:].itertuples(index=False, name=None)
-        st.html(rows_html(("change", "effect"), list(lines)))
-        table(rows.drop(columns="relieves"), key=f"whatif_table{i}")
+        table(helps.whatif_table(found), key=f"whatif_table{i}")
     if other is not None:
         st.markdown("**Second minus first**, under the same changes")
         both(lambda side: helps.whatif_table(outcomes(side, own)), this, other, ["change"],

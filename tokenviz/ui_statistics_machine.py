@@ -15,6 +15,7 @@ from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
 from tokenviz.views import statistics_help as helps
 from tokenviz.views.format import exact, plural, seconds, si
 from tokenviz.views.statistics import Side
+from tokenviz.views.statistics_work import kind_names, worded
 
 OWN = "type your own"
 CHAINS = ("fused", "drawn", "dataflow")
@@ -29,11 +30,14 @@ def on_a_machine(this: Side, other: Side | None) -> None:
              finding=f"{name}At least {seconds(b.least_s)} a token: {_WORDS[b.binds]}")  # fmt: skip
         st.markdown(_fits(b, machine, used, side))
         points = roofline(side.step, side.scenario)
-        kinds = tuple(dict.fromkeys(p.kind for p in points if p.bytes_moved and p.macs))
-        draw(helps.roofline_chart, helps.roofline_data(points, machine, side.scenario), key=f"roof{i}", kinds=kinds,
-             finding=name + _roof(points, machine, side), alt="Transforms under the roof.")  # fmt: skip
+        drawn = {p.kind for p in points if p.bytes_moved and p.macs}
+        kinds = tuple(pair for pair in kind_names(side.step) if pair[0] in drawn)
+        data = helps.roofline_data(points, machine, side.scenario)
+        data["points"] = worded(data["points"], side.step)
+        draw(helps.roofline_chart, data, key=f"roof{i}", kinds=kinds, finding=name + _roof(points, machine, side),
+             alt="Transforms under the roof.")  # fmt: skip
         with st.expander(f"{name}Every transform, its ceiling and its least time"):
-            table(helps.roofline_table(points, machine, side.scenario), key=f"roof_table{i}")
+            table(helps.roofline_table(points, machine, side.scenario).drop(columns="kind"), key=f"roof_table{i}")
     how_to_read(
         "These are bounds, not predictions: no machine reaches its peaks, and several devices are taken to share the "
         "work evenly and to talk to each other for free. The time of one link of the chain (launch, wait, synchronise) "

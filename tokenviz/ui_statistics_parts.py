@@ -12,6 +12,8 @@ import streamlit as st
 from tokenviz.export import to_csv
 from tokenviz.views.charts import filled, named, opened_at
 from tokenviz.views.statistics import Side, compared
+from tokenviz.views.statistics_table import sortable, table_script, table_style
+from tokenviz.views.statistics_work import worded
 
 Chart = Callable[..., Any]
 
@@ -41,13 +43,23 @@ def draw(
     st.vega_lite_chart(None, filled(spec, data, finding), width="stretch", key=key, alt=f"{finding}. {alt}")
 
 
+_sortable = st.components.v2.component(
+    "tokenviz_table", html='<div class="tv"></div>', css=table_style(), js=table_script()
+)
+MOST_SORTABLE = 300
+"""Tables with more rows than this are drawn by the data grid, which draws only the rows in sight."""
+
+
 def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
-    """A sortable table with exact numbers; its toolbar searches and saves CSV."""
+    """A table with exact numbers that sorts, searches and saves CSV without running the page again."""
     if "share" in rows:
         rows = rows.assign(share=rows["share"] * 100).rename(columns={"share": "share, %"})
+    if len(rows) <= MOST_SORTABLE and height is None:
+        _sortable(key=key, data=sortable(rows, f"{key.replace('_', '-')}.csv"))
+        return
     config = {str(name): _column(str(name), rows[name]) for name in rows}
-    extra: dict[str, Any] = {} if height is None else {"height": height}
-    st.dataframe(rows, hide_index=True, column_config=config, key=key, **extra)
+    config[str(rows.columns[0])] = st.column_config.Column(pinned=True)
+    st.dataframe(rows, hide_index=True, column_config=config, key=key, height=height or 520)
 
 
 def _column(name: str, values: pd.Series) -> Any:
@@ -77,7 +89,11 @@ def both(
     key: str,
 ) -> None:
     """One side's table, or two of them joined on `keys` with signed differences of `values`."""
-    table(make(this) if other is None else compared(make(this), make(other), keys, values), key=key)
+    own = worded(make(this), this.step)
+    if other is None:
+        table(own, key=key)
+    else:
+        table(compared(own, worded(make(other), other.step), keys, values), key=key)
 
 
 def download(label: str, rows: Callable[[], pd.DataFrame], file_name: str, *, key: str) -> None:

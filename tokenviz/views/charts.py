@@ -64,12 +64,12 @@ def class_scale() -> alt.Scale:
     return alt.Scale(domain=list(OP_FILL), range=list(OP_FILL.values()))
 
 
-def kind_scale(kinds: Iterable[str]) -> alt.Scale:
-    """Block kinds in colours that stay the same from chart to chart."""
+def kind_scale(kinds: Iterable[tuple[str, str]]) -> alt.Scale:
+    """Block kinds, each with its name, in colours that stay the same from chart to chart."""
     kinds = list(kinds)
-    unknown = [k for k in kinds if k not in KIND_FILL]
+    unknown = [k for k, _ in kinds if k not in KIND_FILL]
     fills = {**KIND_FILL, **dict(zip(unknown, _MORE_FILLS * len(unknown), strict=False))}
-    return alt.Scale(domain=kinds, range=[fills[k] for k in kinds])
+    return alt.Scale(domain=[name for _, name in kinds], range=[fills[k] for k, _ in kinds])
 
 
 def ranked() -> alt.EncodingSortField:

@@ -168,13 +168,6 @@ def totals_table(step: DecodeStep) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def totals_cells(step: DecodeStep) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The same as texts: column names and rows."""
-    table = totals_table(step)
-    rows = table.itertuples(index=False)
-    return [str(c) for c in table], [(r[0], *(exact(n) for n in r[1:4]), f"{r[4]:,.2f}") for r in rows]
-
-
 def rows_table(side: Side, *, folded: bool) -> pd.DataFrame:
     """The breakdown: one row for each operation of each distinct block, or of every layer; empty counters left out."""
     return _rows(side.step, side.scenario, folded)

@@ -193,7 +193,9 @@ def _labels(rows: pd.DataFrame, most: int = 5) -> list[str]:
     return labels
 
 
-def roofline_chart(data: Data, *, kinds: tuple[str, ...], theme: str = "light", finding: str = "") -> AnyChart:
+def roofline_chart(
+    data: Data, *, kinds: tuple[tuple[str, str], ...], theme: str = "light", finding: str = ""
+) -> AnyChart:
     """Every transform under the machine's roof; below, on the same axis, the least time that each of them takes."""
     colours = theme_of(theme)
     scale = alt.Scale(type="log", domain=list(ROOF_DOMAIN), nice=False)

@@ -21,6 +21,7 @@ from tokenviz.views.charts import (
     titled,
 )
 from tokenviz.views.format import share
+from tokenviz.views.statistics_work import kind_names
 
 COLOURINGS = ("operation class", "block kind")
 CELL = 26
@@ -60,20 +61,21 @@ def timeline_data(step: DecodeStep, t: int) -> dict[str, pd.DataFrame]:
 
 
 def _block_rows(step: DecodeStep, starts: list[int]) -> pd.DataFrame:
-    blocks = [step.blocks[ref.block] for ref in step.sequence]
+    blocks, names = [step.blocks[ref.block] for ref in step.sequence], dict(kind_names(step))
     return pd.DataFrame({
         "place": range(len(blocks)),
         "t": starts,
         "end": [t + schedule_block(b).depth for t, b in zip(starts, blocks, strict=True)],
-        "kind": [b.kind for b in blocks],
+        "kind": [names[b.kind] for b in blocks],
         "block": [b.label for b in blocks],
         "layer": ["" if ref.layer is None else str(ref.layer) for ref in step.sequence],
     })  # fmt: skip
 
 
 def _op_rows(step: DecodeStep) -> pd.DataFrame:
+    names = dict(kind_names(step))
     rows = [
-        (x.op.label, block.transform_by_id[x.transform].title, x.op.op_class.value, block.kind,
+        (x.op.label, block.transform_by_id[x.transform].title, x.op.op_class.value, names[block.kind],
          x.transform in schedule_block(block).critical)
         for block in step.blocks.values() for x in lanes(block)
     ]  # fmt: skip
@@ -92,7 +94,7 @@ def window_at(step: DecodeStep, t: int, around: int = 1) -> tuple[int, int]:
 
 
 def timeline_chart(
-    data: Data, *, kinds: tuple[str, ...], lane_count: int, last: int, window: tuple[int, int] = (0, 1),
+    data: Data, *, kinds: tuple[tuple[str, str], ...], lane_count: int, last: int, window: tuple[int, int] = (0, 1),
     colour: str = COLOURINGS[0], theme: str = "light", finding: str = "",
 ) -> AnyChart:  # fmt: skip
     """The whole token above, a window of it below; dragging above moves the window, without asking the server.
@@ -107,7 +109,9 @@ def timeline_chart(
     return both.properties(title=titled(finding))
 
 
-def _overview(data: Data, brush: alt.Parameter, kinds: tuple[str, ...], last: int, peak: int, theme: str) -> AnyChart:
+def _overview(
+    data: Data, brush: alt.Parameter, kinds: tuple[tuple[str, str], ...], last: int, peak: int, theme: str
+) -> AnyChart:
     colours = theme_of(theme)
     whole = alt.Scale(domain=[0, last], nice=False)
     profile = (
@@ -136,7 +140,7 @@ def _overview(data: Data, brush: alt.Parameter, kinds: tuple[str, ...], last: in
 
 
 def _detail(
-    data: Data, brush: alt.Parameter, kinds: tuple[str, ...], lane_count: int, colour: str, theme: str
+    data: Data, brush: alt.Parameter, kinds: tuple[tuple[str, str], ...], lane_count: int, colour: str, theme: str
 ) -> AnyChart:
     colours = theme_of(theme)
     by_class = colour == COLOURINGS[0]

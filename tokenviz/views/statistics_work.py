@@ -22,6 +22,19 @@ def kinds_of(step: DecodeStep) -> tuple[str, ...]:
     return tuple(dict.fromkeys(step.blocks[key].kind for key in step.multiplicity))
 
 
+def kind_names(step: DecodeStep) -> tuple[tuple[str, str], ...]:
+    """Block kinds in order of first use, each with the name it has in the drawing."""
+    titles = {step.blocks[key].kind: step.blocks[key].title for key in reversed(step.multiplicity)}
+    return tuple((kind, titles[kind]) for kind in kinds_of(step))
+
+
+def worded(table: pd.DataFrame, step: DecodeStep) -> pd.DataFrame:
+    """A table with the names of block kinds in place of their keys, in its header and in its cells."""
+    names = dict(kind_names(step))
+    cells = {c: table[c].replace(names) for c in ("block", "kind") if c in table}
+    return table.assign(**cells).rename(columns=names)
+
+
 def classes_table(step: DecodeStep) -> pd.DataFrame:
     """Operations by class, most frequent first: total, share, and each block kind times its multiplicity."""
     return _by_kind(step, "class", [c.value for c in OpClass], lambda op: op.op_class.value)
