@@ -13,6 +13,8 @@ from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import load_decoder
 from tokenviz.decoder.sampling import Sampling
 from tokenviz.ui_network import KEY
+from tokenviz.ui_network_ask import examples
+from tokenviz.ui_network_prompt import field_data
 from tokenviz.views import network_html, network_scene, network_text
 from tokenviz.views import network_values as values
 from tokenviz.views.network_panes import grid
@@ -32,13 +34,27 @@ def open_page() -> AppTest:
     return test
 
 
+def write(test: AppTest, text: str) -> None:
+    """What the field does when a text was typed and the typing pauses."""
+    test.session_state["network.text"] = test.session_state["network.prompt"] = text
+    test.run()
+
+
 def html(test: AppTest) -> str:
     return "".join(element.proto.body for element in test.get("html"))
 
 
-def canvas(test: AppTest) -> dict:
-    found = [e for e in test.get("bidi_component") if e.proto.component_name == "tokenviz_graph"]
+def component(test: AppTest, name: str) -> dict:
+    found = [e for e in test.get("bidi_component") if e.proto.component_name == name]
     return json.loads(found[0].proto.json or found[0].proto.mixed.json)
+
+
+def canvas(test: AppTest) -> dict:
+    return component(test, "tokenviz_graph")
+
+
+def field(test: AppTest) -> dict:
+    return component(test, "tokenviz_prompt")
 
 
 def words(test: AppTest) -> str:
@@ -158,7 +174,7 @@ def test_odd_prompts_are_read_and_shown_as_text(text: str) -> None:
     assert "<script" not in html(test).replace("<style>", "")
     assert "<img" not in html(test)
     if text.startswith("word"):
-        assert "are left out" in words(test)
+        assert "are left out" in field(test)["says"]
 
 
 def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
@@ -169,6 +185,114 @@ def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
     assert "n = 64 again: the cache was rebuilt." in words(test)
     test.button(key="network.one").click().run()
     assert "n = 64 again" not in words(test)
+
+
+def test_the_rebuild_is_an_event_before_the_77_steps() -> None:
+    test = open_page()
+    write(test, "word " * 300)
+    assert "before" not in canvas(test)["play"]
+    test.button(key="network.one").click().run()
+    play = canvas(test)["play"]
+    assert play["before"]["name"] == "cache rebuilt"
+    assert play["before"]["words"].startswith("Before step 1 · n = 64 again: the cache was rebuilt.")
+    assert play["before"]["lit"] == [f"layers.{i}.mixer.cache" for i in range(4)]
+    assert len(play["frames"]) == 77  # it is none of the steps
+    assert play["step"] == -1  # the time line stands at it
+    test.session_state[f"{KEY}.step"] = -1
+    test.run()
+    assert "#### Before step 1 · Cache rebuilt" in [m.value for m in test.markdown]
+    # 2 · 128 · 2 · 32 numbers in each block's cache before, 2 · 64 · 2 · 32 after
+    assert "| 16,384 | 8,192 |" in words(test)
+    chips = next(h.proto.body for h in test.get("html") if 'class="tv-chip out"' in h.proto.body)
+    assert chips.count('class="tv-chip out"') == 65
+    assert chips.count('class="tv-chip"') == 64
+    test.button(key="network.one").click().run()
+    assert "before" not in canvas(test)["play"]
+    assert "#### Before step 1 · Cache rebuilt" not in [m.value for m in test.markdown]
+
+
+# ------------------------------------------------------------------------------------------------ the prompt
+
+
+def test_the_tokens_of_the_prompt_are_shown_with_pieces_and_numbers() -> None:
+    sent = field(open_page())
+    ids = begin(DECODER, sent["text"]).ids
+    assert [token for _, token, _ in sent["tokens"]] == list(ids)
+    assert sent["tokens"][0] == ["start", 0, "start"]
+    assert [piece for piece, _, _ in sent["tokens"][1:]] == list(DECODER.tokenizer.pieces(ids[1:]))
+    assert sent["says"] == f"{len(ids)} of 128 positions taken (the start mark counts as one)"
+
+
+def test_typing_shows_tokens_and_the_model_waits_for_the_pause() -> None:
+    test = open_page()
+    before = test.session_state["network.run"]
+    test.session_state["network.text"] = "Tom"
+    test.run()
+    assert [piece for piece, _, _ in field(test)["tokens"]] == [
+        "start",
+        *DECODER.tokenizer.pieces(begin(DECODER, "Tom").ids[1:]),
+    ]
+    assert test.session_state["network.run"] is before
+    test.session_state["network.prompt"] = "Tom"
+    test.run()
+    assert test.session_state["network.run"].text == "Tom"
+
+
+def test_a_button_reads_what_was_typed_a_moment_ago() -> None:
+    test = open_page()
+    test.session_state["network.text"] = "My name is"
+    test.button(key="network.one").click().run()
+    run = test.session_state["network.run"]
+    assert run.text == "My name is"
+    assert len(run.last.session.generated) == 1
+
+
+def test_an_example_is_written_into_the_field_and_typing_is_not() -> None:
+    test = open_page()
+    made = field(test)["made"]
+    test.session_state["network.text"] = "Tom"
+    assert field(test.run())["made"] == made  # the field keeps what is in it
+    test.button_group(key="network.example").set_value(2).run()
+    assert field(test)["text"] == examples()[2][0]
+    assert field(test)["made"] == made + 1
+    assert test.session_state["network.run"].text == examples()[2][0]
+
+
+def test_a_prompt_beyond_the_window_strikes_its_beginning_through() -> None:
+    sent = field_data(DECODER, "word " * 300, 0)
+    count = len(DECODER.tokenizer.encode(("word " * 300).rstrip())) + 1
+    assert [kind for *_, kind in sent["tokens"]] == ["out"] * (count - 128) + [""] * 128
+    assert sent["says"].startswith(f"{count} tokens, {count - 128} more than the window's 128")
+    assert sent["over"]
+
+
+def test_the_field_survives_a_visit_to_another_page() -> None:
+    test = open_page()
+    test.session_state["network.text"] = "half a sen"
+    test.switch_page("pages/statistics.py").run()
+    test.switch_page("pages/network.py").run()
+    assert field(test)["text"] == "half a sen"
+
+
+# ------------------------------------------------------------------------------------------------ earlier predictions
+
+
+def test_an_earlier_prediction_is_computed_again_exactly() -> None:
+    test = open_page()
+    first = test.session_state["network.run"].last
+    test.button(key="network.many").click().run()
+    run = test.session_state["network.run"]
+    (choice,) = (s for s in test.selectbox if s.label == "Prediction")
+    assert len(choice.options) == 11
+    choice.set_value(0).run()
+    assert not test.exception
+    seen = test.session_state["network.looked"][2]
+    np.testing.assert_array_equal(seen.result.logits, first.result.logits)
+    assert (seen.token, seen.positions) == (first.token, first.positions)
+    assert "not the latest: 10 came after it" in words(test)
+    assert test.session_state["network.run"] is run  # looking back changes nothing
+    test.button(key="network.one").click().run()
+    assert test.session_state["network.looked"][2] is test.session_state["network.run"].last
 
 
 def test_two_visitors_share_nothing() -> None:
@@ -240,6 +364,23 @@ def test_the_window_says_what_it_leaves_out() -> None:
     assert part.says(shown) == (
         "Shown: rows 97–128 of 128, columns 289–352 of 352. At most 2,048 cells are drawn at once."
     )
+
+
+def test_cached_positions_are_marked_as_reused_or_new() -> None:
+    window, m = DECODER.tokenizer.pieces(AFTER.window), AFTER.attended
+    cache = MAP.of_kind("cache")[0]
+    shown = grid(cache.outputs[0], read(AFTER, cache.outputs[0]), window, 1, ())
+    assert (shown.new_row, shown.new_column) == (m - 1, None)
+    frame = values.cells(shown, values.window(shown, 0, 0))
+    assert set(frame["row_new"][frame["row"] < m - 1]) == {"◇ reused"}
+    assert set(frame["row_new"][frame["row"] == m - 1]) == {"◆ new"}
+    softmax = MAP.of_kind("softmax")[0]
+    shares = grid(softmax.outputs[0], read(AFTER, softmax.outputs[0]), window, 1, ())
+    assert (shares.new_row, shares.new_column) == (None, m - 1)
+    first = grid(cache.outputs[0], read(STORY, cache.outputs[0]), window[:-1], STORY.positions, ())
+    assert set(values.cells(first, values.window(first, 0, 0))["row_new"]) == {"◆ new"}
+    chart = values.heat(shown, values.window(shown, 0, 0), values.statistics(read(AFTER, cache.outputs[0])), "light")
+    assert [layer["mark"]["type"] for layer in chart["spec"]["layer"]] == ["rect", "text"]
 
 
 def test_statistics_leave_out_what_is_not_allowed() -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import streamlit as st
 
 from tokenviz import ui, ui_canvas
-from tokenviz.decoder.generate import MAX_CHARACTERS
+from tokenviz.decoder.generate import MAX_CHARACTERS, Advance
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
 from tokenviz.decoder.stations import PredictionMap
 from tokenviz.ui_network_ask import Run, ask
 from tokenviz.ui_network_inspect import inspect
+from tokenviz.ui_network_past import REBUILD, ask_prediction, looked_at, rebuilt
 from tokenviz.views import network_html, network_scene, network_text
 from tokenviz.views.canvas import scene_payload
 
@@ -89,17 +90,24 @@ def _enter() -> None:
 def stage(decoder: Decoder, found: PredictionMap) -> None:
     """Text, map and inspector; a fragment."""
     run = _tick(decoder, found)
-    _text(decoder, run)
+    made = looked_at(decoder, run)
+    _text(decoder, run, made)
     left, right = st.columns([11, 9], gap="small")
     with left:
         plays = st.session_state["network.plays"]
+        says = made.rebuild.says(decoder.window) if made.rebuild else ""
+        which = f"play {plays}" + (f" of {made.index}" if says else "")
         ui_canvas.graph_canvas(
             payload(found), key=KEY, height=HEIGHT, label=_label(found),
-            open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, f"play {plays}"),
-            running=plays > 0, rate=2, file_name="tokenviz-network",
+            open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, which, says),
+            step=-1 if says else None, running=plays > 0, rate=2, file_name="tokenviz-network",
         )  # fmt: skip
     with right, st.container(height=HEIGHT, key="network-inspector"):
-        inspect(decoder, found, run.last, _station(found))
+        station = _choose(decoder, found, run, made)
+        if station == REBUILD and made.rebuild:
+            rebuilt(decoder, made, made.rebuild)
+        else:
+            inspect(decoder, found, made, station)
 
 
 def _tick(decoder: Decoder, found: PredictionMap) -> Run:
@@ -127,15 +135,28 @@ def _look(found: PredictionMap) -> bool:
             state["network.shown"] = selected
         return selected is not None
     if step != seen[1] and step is not None:
-        state["network.shown"] = found.steps[min(step, len(found.steps) - 1)]
+        state["network.shown"] = REBUILD if step < 0 else found.steps[min(step, len(found.steps) - 1)]
     return False
 
 
-def _station(found: PredictionMap) -> str:
-    """The inspector's list of all stations: what is shown, and another way to choose."""
-    shown: str = st.session_state.get("network.shown", found.of_kind("probabilities")[0].id)
-    names = {name: _named(found, name) for name in found.nodes}
-    key = f"network.station {shown}"  # a list of its own for each: an answer on its way cannot undo a later step
+def _choose(decoder: Decoder, found: PredictionMap, run: Run, made: Advance) -> str:
+    """The inspector's two lists: the station, and whose prediction it shows."""
+    left, right = st.columns([3, 2], gap="small")
+    with right:
+        ask_prediction(decoder, run)
+    with left:
+        return _station(found, made)
+
+
+def _station(found: PredictionMap, made: Advance) -> str:
+    """The list of all stations: what is shown, and another way to choose."""
+    shown: str = st.session_state.get("network.shown", "")
+    names = {REBUILD: "Cache rebuilt (before step 1)"} if made.rebuild else {}
+    names |= {name: _named(found, name) for name in found.nodes}
+    if shown not in names:
+        shown = found.of_kind("probabilities")[0].id
+    # a list of its own for each: an answer on its way cannot undo a later step
+    key = f"network.station {shown} {len(names)}"
     st.selectbox(
         "Station", list(names), list(names).index(shown), key=key, format_func=names.__getitem__, on_change=_go,
         args=(key,),
@@ -153,7 +174,7 @@ def _go(key: str) -> None:
     chosen = st.session_state[key]
     st.session_state["network.shown"] = chosen
     st.session_state["network.seen"] = (chosen, st.session_state.get(f"{KEY}.step"))
-    ui_canvas.select(KEY, chosen)
+    ui_canvas.select(KEY, None if chosen == REBUILD else chosen)
 
 
 @lru_cache(maxsize=2)
@@ -170,22 +191,16 @@ def _label(found: PredictionMap) -> str:
     )
 
 
-def _text(decoder: Decoder, run: Run) -> None:
-    """Token chips with what the window holds, and what there is to say about it."""
+def _text(decoder: Decoder, run: Run, made: Advance) -> None:
+    """The text so far with what the window holds, and what there is to say about it."""
     session = run.last.session
-    ids = session.ids
-    st.html(network_html.chips(decoder.tokenizer.pieces(ids), ids, run.last.session.first, session.drawn))
+    pieces, shown = decoder.tokenizer.pieces(session.ids), len(session.prompt.ids) + made.index
+    st.html(network_html.so_far(pieces, session.ids, session.first, session.drawn, shown))
     used = len(session.window)
     st.caption(
         f"{min(used, decoder.window)} of {decoder.window} positions · written by the model: {session.drawn}, shaded · "
         "the number below a piece is its place in the vocabulary, a faint dot is a space"
     )
-    prompt = session.prompt
-    if prompt.dropped:
-        st.info(
-            f"The prompt has {len(prompt.ids) + prompt.dropped} tokens with its start mark; the window holds "
-            f"{decoder.window}. The last {len(prompt.ids)} are kept, the first {prompt.dropped} are left out."
-        )
     if run.rebuilt:
         st.info(run.rebuilt)
     if session.ended:

@@ -14,6 +14,12 @@ STYLE = """<style>
 .tv-chip.made { background: var(--tv-made); }
 .tv-chip.last { border-width: 2px; border-color: var(--tv-accent); font-weight: 600; }
 .tv-chip.out { opacity: 0.45; text-decoration: line-through; }
+.tv-text { height: 96px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
+  border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
+.tv-text:focus-visible { outline: 2px solid var(--tv-accent); }
+.tv-text .tv-chips { gap: 3px 2px; align-items: baseline; margin-bottom: auto; }
+.tv-read { white-space: pre; } .tv-read.out { opacity: 0.5; text-decoration: line-through; }
+.tv-chip.shown { outline: 2px dashed currentColor; outline-offset: 1px; }
 .tv-space { opacity: 0.4; }
 .tv-words { display: flex; flex-wrap: wrap; row-gap: 2px; line-height: 1.7; }
 .tv-words span { border-radius: 4px; padding: 2px 1px; white-space: pre-wrap; border-bottom: 2px solid transparent; }
@@ -57,6 +63,26 @@ def chips(pieces: Sequence[str], ids: Sequence[int], first: int, made: int) -> s
         shown = "start" if token == 0 and i == 0 else piece_html(piece)
         found.append(f'<span class="{" ".join(kinds)}">{shown}<small>{token}</small></span>')
     return f'<div class="tv-chips">{"".join(found)}</div>'
+
+
+def so_far(pieces: Sequence[str], ids: Sequence[int], first: int, made: int, shown: int) -> str:
+    """The text in a panel of fixed height, its end in sight: what was read as text, what was written as chips.
+
+    `first` tokens have left the window; the last `made` were drawn by the model; `shown` is the place of the one whose
+    prediction is looked at.
+    """
+    found = []
+    for i, (piece, token) in enumerate(zip(pieces, ids, strict=True)):
+        written = i >= len(ids) - made
+        kinds = ["tv-chip made"] if written else ["tv-read"]
+        kinds += ["out"] if i < first else []
+        kinds += ["last"] if made and i == len(ids) - 1 else []
+        kinds += ["shown"] if i == shown and i < len(ids) - 1 else []
+        text = piece_html(piece) if i or token else "<small>start</small>"
+        number = f"<small>{token}</small>" if written else ""
+        found.append(f'<span class="{" ".join(kinds)}">{text}{number}</span>')
+    inner = f'<div class="tv-chips">{"".join(found)}</div>'
+    return f'<div class="tv-text" tabindex="0" role="region" aria-label="The text so far">{inner}</div>'
 
 
 def attention(pieces: Sequence[str], shares: Sequence[float], query: int, dark: bool) -> str:

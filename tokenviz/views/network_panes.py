@@ -1,6 +1,7 @@
 """From a recorded value to panes: which dimension is a head, which are rows and columns, and how they are named."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,18 +36,19 @@ def grid(port: Port, value: Array, pieces: Sequence[str], new: int, vocabulary: 
     columns; scores over the vocabulary have tokens as columns; all else has numbered coordinates.
     """
     dims, keys = port.dims, numbered(pieces)
-    queries = keys[len(keys) - new :]
+    queries, cached = keys[len(keys) - new :], len(keys) - new
     named = {"T": ("position", queries), "S": ("position", keys), "next": ("position", keys)}
     if value.ndim == 1:
         values, title = (value[:, None], dims[0]) if dims[0] in named else (value[None], "")
         dims = (dims[0], "one") if dims[0] in named else ("", dims[0])
         return _plain(values, dims, named, vocabulary)
     if len(dims) == 4 and dims[0] == "T":
-        return _by_head(value, dims, queries, keys)
+        return replace(_by_head(value, dims, queries, keys), new_column=cached if dims[3] == "S" else None)
     if len(dims) == 3 and dims[1] == "K":
         title, names = named[dims[0]]
         panes = tuple(Pane(f"key/value head {k}", value[:, k]) for k in range(value.shape[1]))
-        return Grid(panes, tuple(names), _numbers(value.shape[2]), title, "coordinate")
+        kept = cached if dims[0] in ("S", "next") else None
+        return Grid(panes, tuple(names), _numbers(value.shape[2]), title, "coordinate", new_row=kept)
     if dims[0] not in named and value.ndim > 2:  # a weight by heads: rows of the matrix as it is multiplied
         tail = value.shape[-1] if dims[-1] == "D" else int(np.prod(value.shape[1:]))
         value, dims = value.reshape(-1, tail), ("row", "column")

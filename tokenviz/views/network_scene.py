@@ -20,6 +20,7 @@ SPINE, MIDDLE, LANE, RIGHT = 48.0, 196.0, 80.0, 288.0
 NARROW = 250.0
 ENTRY = 46.0  # where a column is entered, below its upper border
 START = "Play goes through the recorded steps in their order; it does not show what could run at the same time."
+REBUILT = "cache rebuilt"
 LIFETIMES = {"cache": "state", "weights": "static", "text": "ephemeral"}
 
 Placed = Node | Bubble
@@ -55,13 +56,18 @@ def scene(found: PredictionMap) -> Scene:
 
 
 @lru_cache(maxsize=4)
-def play(found: PredictionMap, advance_id: str) -> dict[str, Any]:
-    """The recorded steps for the canvas's player: a frame, a sentence each, and a mark where a region begins."""
+def play(found: PredictionMap, advance_id: str, rebuilt: str = "") -> dict[str, Any]:
+    """The recorded steps for the canvas's player: a frame, a sentence each, and a mark where a region begins.
+
+    `rebuilt` says that the cache was rebuilt first: an event of its own before the steps, at the four caches.
+    """
     regions = [found.nodes[step].region for step in found.steps]
     firsts = {region: regions.index(region) for region in found.regions if regions.count(region) > 1}
     marks = [[number, short(region), region.capitalize()] for region, number in firsts.items()]
     captions = [caption(found.nodes[step], len(found.steps)) for step in found.steps]
+    event = {"name": REBUILT, "words": f"Before step 1 · {rebuilt}", "lit": [n.id for n in found.of_kind("cache")]}
     return {
+        **({"before": event} if rebuilt else {}),
         "id": advance_id,
         "frames": [[step] for step in found.steps],
         "captions": captions,

@@ -19,6 +19,8 @@ from tokenviz.views.charts import theme_of
 MAX_CELLS = 2_048
 """Cells that are drawn at once, over all panes."""
 MAX_ROWS, MAX_COLUMNS = 48, 64
+NEW, REUSED = "◆ new", "◇ reused"
+"""How cached positions are marked: computed in this advance, or read from the cache. Filled and hollow, no colour."""
 Array = NDArray[Any]
 
 
@@ -40,6 +42,8 @@ class Grid:
     row_title: str
     column_title: str
     shares: bool = False  # from 0 to 1, all of one sign
+    new_row: int | None = None  # rows are cached positions: the first that is new in this advance
+    new_column: int | None = None  # the same for columns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,6 +135,9 @@ def cells(grid: Grid, part: Window) -> pd.DataFrame:
             )
         )
     found = pd.concat(frames, ignore_index=True)
+    for by, first in (("row", grid.new_row), ("column", grid.new_column)):
+        if first is not None:
+            found[f"{by}_new"] = np.where(found[by] >= first, NEW, REUSED)
     found["allowed"] = np.isfinite(found["value"])
     found["text"] = [exact(v) if ok else "not allowed" for v, ok in zip(found["value"], found["allowed"], strict=True)]
     found.loc[~found["allowed"], "value"] = np.nan
@@ -171,7 +178,7 @@ def _heat(
     base = alt.Chart(alt.NamedData(name="cells")).encode(
         x=alt.X("column:O", title=grid.column_title, axis=_axis("which", data, "column", 34 if names else 8)),
         y=alt.Y("row:O", title=grid.row_title, axis=_axis("where", data, "row", part.height)),
-        tooltip=[alt.Tooltip("text:N", title="value"), alt.Tooltip("where:N", title=grid.row_title),
+        tooltip=[alt.Tooltip("text:N", title="value"), *_kept_tips(data), alt.Tooltip("where:N", title=grid.row_title),
                  alt.Tooltip("which:N", title=grid.column_title), alt.Tooltip("pane:N", title="of")],
     )  # fmt: skip
     allowed = base.transform_filter("datum.allowed").mark_rect(stroke=colours.border, strokeWidth=0.4).encode(
@@ -182,13 +189,35 @@ def _heat(
     if not data["allowed"].all():
         hidden = base.transform_filter("!datum.allowed")
         layers.append(hidden.mark_text(text="×", color=colours.muted, fontSize=min(10, height)))
-    one = alt.layer(*layers).properties(width=_width(grid, part), height={"step": height})
+    one = alt.layer(*layers, *_marks(base, data, part, colours.text)).properties(
+        width=_width(grid, part), height={"step": height}
+    )
     if len(grid.panes) == 1:
         return cast("alt.LayerChart", one.properties(width="container"))
     found: alt.FacetChart = one.facet(
         facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2
     )
     return found
+
+
+def _kept_tips(data: pd.DataFrame) -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{by}_new:N", title="its K and V") for by in ("row", "column") if f"{by}_new" in data]
+
+
+def _marks(base: alt.Chart, data: pd.DataFrame, part: Window, ink: str) -> list[alt.Chart]:
+    """Beside each cached position: a filled diamond where it is new, a hollow one where it was reused."""
+    found = []
+    if "row_new" in data:
+        found.append(_mark(base, f"datum.column === {part.column}", "row_new", ink, -8, 0).encode(x=alt.value(0)))
+    if "column_new" in data:
+        last = f"datum.row === {part.row + part.height - 1}"
+        found.append(_mark(base, last, "column_new", ink, 0, 8).encode(y=alt.value("height")))
+    return found
+
+
+def _mark(base: alt.Chart, where: str, what: str, ink: str, dx: int, dy: int) -> alt.Chart:
+    once = base.transform_filter(where).transform_calculate(mark=f"slice(datum.{what}, 0, 1)")
+    return cast("alt.Chart", once.mark_text(fontSize=9, color=ink, dx=dx, dy=dy).encode(text="mark:N"))
 
 
 def _width(grid: Grid, part: Window) -> Any:
@@ -204,6 +233,7 @@ def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
     return alt.Axis(
         values=shown, labelExpr=f"({json.dumps(table)})[datum.label] || ''", labelAngle=-60 if by == "column" else 0,
         labelLimit=90, labelFontSize=10, ticks=False, domain=False, labelOverlap=True,
+        labelPadding=15 if f"{by}_new" in data else 2,
     )  # fmt: skip
 
 
