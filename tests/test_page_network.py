@@ -182,7 +182,7 @@ def test_a_rebuild_is_said_at_the_moment_it_happens() -> None:
     write(test, "word " * 300)
     assert "rebuilt" not in words(test)
     test.button(key="network.one").click().run()
-    assert "n = 64 again: the cache was rebuilt." in words(test)
+    assert "**n = 64 again: the cache was rebuilt.**" in words(test)
     test.button(key="network.one").click().run()
     assert "n = 64 again" not in words(test)
 
@@ -220,7 +220,10 @@ def test_the_tokens_of_the_prompt_are_shown_with_pieces_and_numbers() -> None:
     assert [token for _, token, _ in sent["tokens"]] == list(ids)
     assert sent["tokens"][0] == ["start", 0, "start"]
     assert [piece for piece, _, _ in sent["tokens"][1:]] == list(DECODER.tokenizer.pieces(ids[1:]))
-    assert sent["says"] == f"{len(ids)} of 128 positions taken (the start mark counts as one)"
+    assert sent["says"] == (
+        f"{len(ids)} of 128 positions taken (the start mark counts as one) · this example shows: a name is copied from "
+        "the text before"
+    )
 
 
 def test_typing_shows_tokens_and_the_model_waits_for_the_pause() -> None:
@@ -435,3 +438,18 @@ def test_captions_name_every_step_in_order() -> None:
     assert played["captions"][0].startswith("1 of 77 · Input · Embedding: ")
     assert played["captions"][76].startswith("77 of 77 · Output · Selection: ")
     assert [mark[:2] for mark in played["marks"]] == [[1, "1"], [19, "2"], [37, "3"], [55, "4"], [73, "Output"]]
+
+
+def test_from_afar_each_section_has_a_name() -> None:
+    drawn = network_scene.scene(MAP)
+    named = {note.id: note.text for note in drawn.notes if note.far}
+    assert named == {
+        f"note layers.{block}.{part}": name
+        for block in range(4)
+        for part, name in (("mixer", "attention"), ("ffn", "feed-forward"))
+    }
+    panels = {panel.id: panel.rect for panel in drawn.panels}
+    for note in drawn.notes:
+        if note.far:
+            home = panels[f"region block {int(note.id.split('.')[1]) + 1}"]
+            assert home.x < note.x < home.right

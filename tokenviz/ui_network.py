@@ -197,14 +197,16 @@ def _text(decoder: Decoder, run: Run, made: Advance) -> None:
     pieces, shown = decoder.tokenizer.pieces(session.ids), len(session.prompt.ids) + made.index
     st.html(network_html.so_far(pieces, session.ids, session.first, session.drawn, shown))
     used = len(session.window)
-    st.caption(
-        f"{min(used, decoder.window)} of {decoder.window} positions · written by the model: {session.drawn}, shaded · "
-        "the number below a piece is its place in the vocabulary, a faint dot is a space"
+    says = (
+        f"written by the model: {session.drawn}, shaded · the number below a piece is its place in the vocabulary, a "
+        "faint dot is a space"
     )
     if run.rebuilt:
-        st.info(run.rebuilt)
-    if session.ended:
-        st.caption("The model ended its text here. Another token would begin a new one.")
+        happened, why = run.rebuilt.split(". ", 1)
+        says = f"**{happened}.** {why}"
+    elif session.ended:
+        says = "**The model ended its text here.** Another token would begin a new one."
+    st.caption(f"{min(used, decoder.window)} of {decoder.window} positions · {says}")
 
 
 def _explain(decoder: Decoder) -> None:

@@ -64,13 +64,11 @@ def examples() -> tuple[tuple[str, str], ...]:
 def ask(decoder: Decoder) -> Run:
     """Prompt and sampling; a changed prompt starts a new text, changed sampling draws the last token again."""
     prompts = dict(examples())
-    text = prompt(decoder, examples()[0][0])
+    text = prompt(decoder, prompts)
     st.pills(
         "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
         key="network.example", on_change=_take_example, default=None, label_visibility="collapsed",
     )  # fmt: skip
-    if text in prompts:
-        st.caption(f"This example shows: {prompts[text]}")
     with st.container(horizontal=True, vertical_alignment="center"):
         sampling = _controls()
     return settled(decoder, text, sampling)

@@ -212,12 +212,20 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     st.vega_lite_chart(None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat")
     if (said := part.says(shown)) != "":
         st.caption(said)
-    if node.kind == "cache":
-        kept = made.attended - made.positions
-        reused = f"positions 0 to {kept - 1} were reused, " if kept else "nothing was reused, "
-        st.caption(f"{reused}{made.positions} new.")
+    if shown.new_row is not None or shown.new_column is not None:
+        st.caption(_kept(made))
     _statistics(stats, shown.shares)
     _files(shown, part, array, f"{node.id}.{port.name}")
+
+
+def _kept(made: Advance) -> str:
+    """Which cached positions are old and which new, with the marks that the heat map bears."""
+    kept, new = made.attended - made.positions, made.positions
+    if not kept:
+        return f"◆ the keys and values of all {new} positions are new in this advance; nothing was reused"
+    reused = "position 0" if kept == 1 else f"positions 0 to {kept - 1}"
+    fresh = f"position {kept} is" if new == 1 else f"positions {kept} to {kept + new - 1} are"
+    return f"◇ keys and values of {reused} were reused from the cache · ◆ {fresh} new in this advance"
 
 
 def _choice(node: MapNode, number: int, port: Port) -> str:

@@ -1,13 +1,14 @@
 """The Network page's prompt: a text field of its own that shows its tokens while they are typed.
 
-    prompt(decoder) -> str      the field and its tokens; gives the text that the model is to read
-    take() -> str               the text that stands in the field now, also in the callback of a button
-    put(text)                   write a text into the field
+    prompt(decoder, examples) -> str    the field and its tokens; gives the text that the model is to read
+    take() -> str                       the text that stands in the field now, also in the callback of a button
+    put(text)                           write a text into the field
 
 Streamlit's own field of several lines tells what is typed when it is left. This one tells it after a short pause; the
 tokens are made here, so that there is one tokenizer. The field never takes back what was typed: only `put` writes.
 """
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -29,7 +30,7 @@ _field = st.components.v2.component(
     "tokenviz_prompt",
     html="""<div class="head"><label for="prompt">Prompt</label>
 <small id="how">its tokens follow as you type; the model reads it when you pause</small></div>
-<textarea id="prompt" spellcheck="false" aria-describedby="how said"></textarea>
+<textarea id="prompt" rows="1" spellcheck="false" aria-describedby="how said"></textarea>
 <ol tabindex="0" aria-label="Tokens of the text: piece and number"></ol>
 <p class="said" id="said"></p>
 """,
@@ -38,11 +39,14 @@ _field = st.components.v2.component(
 )
 
 
-def prompt(decoder: Decoder, first: str) -> str:
-    """Draw the field, which holds `first` at the beginning; the answer changes when a text is to be read."""
+def prompt(decoder: Decoder, examples: Mapping[str, str]) -> str:
+    """Draw the field, which at first holds the first example; the answer changes when a text is to be read.
+
+    `examples` are texts with what each of them shows, which is said while it stands in the field.
+    """
     state = st.session_state
-    state["network.read"] = state.setdefault(READ, first)
-    st.fragment(_draw)(decoder)
+    state["network.read"] = state.setdefault(READ, next(iter(examples)))
+    st.fragment(_draw)(decoder, examples)
     text: str = state[READ]
     return text
 
@@ -78,18 +82,19 @@ def _listen() -> None:
         state[READ] = state[TEXT]
 
 
-def _draw(decoder: Decoder) -> None:
+def _draw(decoder: Decoder, examples: Mapping[str, str]) -> None:
     """The field with the tokens of what stands in it; a fragment, so that typing draws nothing else."""
     state = st.session_state
     read = state[READ]
     text = state.setdefault(TEXT, read)
     if state["network.read"] != read:  # the page around this fragment has the model read it
         st.rerun()
-    _field(key=KEY, data=field_data(decoder, text, state.get("network.made", 0)), on_typed_change=_listen)
+    data = field_data(decoder, text, state.get("network.made", 0), examples.get(text, ""))
+    _field(key=KEY, data=data, on_typed_change=_listen)
 
 
-def field_data(decoder: Decoder, text: str, made: int) -> dict[str, Any]:
-    """What the field shows: its text, every token as [piece, id, look], and how many there are."""
+def field_data(decoder: Decoder, text: str, made: int, shows: str = "") -> dict[str, Any]:
+    """What the field shows: its text, every token as [piece, id, look], how many there are, what the example shows."""
     tokenizer = decoder.tokenizer
     ids = (END_ID, *tokenizer.encode(text.rstrip(" ")))
     out = max(0, len(ids) - decoder.window)
@@ -101,6 +106,8 @@ def field_data(decoder: Decoder, text: str, made: int) -> dict[str, Any]:
         )
     if len(text) >= MAX_CHARACTERS:
         says += f" · {MAX_CHARACTERS:,} characters are the most that the field takes"
+    if shows:
+        says += f" · this example shows: {shows[0].lower()}{shows[1:].rstrip('.')}"
     return {
         "text": text, "made": made, "most": MAX_CHARACTERS, "over": out > 0, "says": says,
         "tokens": [

@@ -75,6 +75,7 @@ def scene_payload(scene: Scene, draggable: bool = False) -> dict[str, Any]:
                 "size": note.size,
                 "anchor": note.anchor,
                 "strong": note.strong,
+                **_given({"far": note.far}),
             }
             for note in scene.notes
         ],

@@ -164,11 +164,28 @@ function paintFarHeading(ctx, view, panel) {
 }
 
 function paintNote(ctx, view, note) {
-  if (!legible(view, note.size)) return;
+  if (note.far || !legible(view, note.size)) return;
   ctx.textAlign = note.anchor === "middle" ? "center" : note.anchor;
   ctx.textBaseline = "middle";
   ctx.font = fontOf(view, note.size, note.strong ? 600 : 400);
   ctx.fillStyle = note.strong ? view.colours.text : view.colours.muted;
+  ctx.fillText(note.text, note.x, note.y);
+}
+
+// From afar a group's name stands over its nodes, which are too small to have theirs.
+function paintFarNote(ctx, view, note) {
+  if (!note.far || legible(view, SIZE.title)) return;
+  const px = 1 / view.scale;
+  ctx.font = fontOf(view, 12 * px, 600);
+  const width = widthOf(ctx, note.text) + 8 * px;
+  ctx.globalAlpha = 0.9;
+  rounded(ctx, note.x - width / 2, note.y - 9 * px, width, 18 * px, 4 * px);
+  ctx.fillStyle = view.colours.background;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = view.colours.text;
   ctx.fillText(note.text, note.x, note.y);
 }
 
@@ -363,6 +380,10 @@ function paintBubble(ctx, view, bubble, { left, top }) {
     ctx.lineWidth = hair(view, 1, 0.6);
     ctx.stroke();
   }
+  if (view.lit.has(bubble.id)) {
+    ctx.strokeStyle = colours.accent;
+    paintHere(ctx, view, bubble, left);
+  }
   if (!legible(view, SIZE.title)) return;
   const lines = [bubble.text, ...(bubble.dims || "").split("\n"), bubble.bytes].filter(Boolean);
   const first = bubble.y - ((lines.length - 1) * LINE) / 2;
@@ -447,7 +468,7 @@ function paintNode(ctx, view, node, { left, top }) {
 // The step that is played: a second outline and a pointer from the left, so that colour is not the only sign.
 function paintHere(ctx, view, node, left) {
   const gap = 4;
-  rounded(ctx, left - gap, node.y - node.h / 2 - gap, node.w + 2 * gap, node.h + 2 * gap, node.look ? node.h : 11);
+  rounded(ctx, left - gap, node.y - node.h / 2 - gap, node.w + 2 * gap, node.h + 2 * gap, node.look || node.life ? node.h : 11);
   ctx.lineWidth = hair(view, 2, 1.4);
   ctx.stroke();
   ctx.beginPath();

@@ -153,6 +153,7 @@ function paintBelow(view, ctx) {
 }
 
 function paintAbove(view, ctx) {
+  for (const note of view.notes) paintFarNote(ctx, view, note);
   for (const panel of view.panels) {
     paintFarHeading(ctx, view, panel);
     paintPinnedHeading(ctx, view, panel);

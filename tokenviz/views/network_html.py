@@ -14,11 +14,13 @@ STYLE = """<style>
 .tv-chip.made { background: var(--tv-made); }
 .tv-chip.last { border-width: 2px; border-color: var(--tv-accent); font-weight: 600; }
 .tv-chip.out { opacity: 0.45; text-decoration: line-through; }
-.tv-text { height: 96px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
+.tv-text { height: 86px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
   border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
 .tv-text:focus-visible { outline: 2px solid var(--tv-accent); }
 .tv-text .tv-chips { gap: 3px 2px; align-items: baseline; margin-bottom: auto; }
-.tv-read { white-space: pre; } .tv-read.out { opacity: 0.5; text-decoration: line-through; }
+.tv-read { white-space: pre; }
+.tv-read small { margin-right: 4px; opacity: 0.75; }
+.tv-read.out { opacity: 0.5; text-decoration: line-through; }
 .tv-chip.shown { outline: 2px dashed currentColor; outline-offset: 1px; }
 .tv-space { opacity: 0.4; }
 .tv-words { display: flex; flex-wrap: wrap; row-gap: 2px; line-height: 1.7; }

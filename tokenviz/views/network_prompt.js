@@ -10,7 +10,7 @@ function whole(text) {
 
 function tell(view, read) {
   clearTimeout(view.telling);
-  clearTimeout(view.reading);
+  if (read) clearTimeout(view.reading);
   const text = whole(view.field.value);
   if (text === view.told && (!read || view.read === text)) return;
   view.told = text;

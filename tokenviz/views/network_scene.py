@@ -15,11 +15,12 @@ from tokenviz.views.network_text import LABELS, caption, dims, heading, label, l
 from tokenviz.views.scene import Bubble, Edge, Node, Note, Panel, Point, Rect, Scene
 
 ROW, HEAD, FOOT = 43.0, 66.0, 34.0
-WIDTH, GAP, TOP = 352.0, 44.0, 64.0
-SPINE, MIDDLE, LANE, RIGHT = 48.0, 196.0, 80.0, 288.0
-NARROW = 250.0
+WIDTH, GAP, TOP = 308.0, 32.0, 64.0
+SPINE, MIDDLE, LANE, RIGHT = 42.0, 172.0, 58.0, 248.0
+NARROW, NARROW_MIDDLE = 224.0, 74.0
 ENTRY = 46.0  # where a column is entered, below its upper border
 START = "Play goes through the recorded steps in their order; it does not show what could run at the same time."
+SECTIONS = {"mixer": "attention", "ffn": "feed-forward"}
 REBUILT = "cache rebuilt"
 LIFETIMES = {"cache": "state", "weights": "static", "text": "ephemeral"}
 
@@ -51,7 +52,7 @@ def scene(found: PredictionMap) -> Scene:
     return Scene(
         "network", left - GAP, bottom, drawn,
         bubbles=tuple(i for i in items.values() if isinstance(i, Bubble)),
-        nodes=tuple(i for i in items.values() if isinstance(i, Node)), edges=edges, notes=(note,),
+        nodes=tuple(i for i in items.values() if isinstance(i, Node)), edges=edges, notes=(note, *_sections(items)),
     )  # fmt: skip
 
 
@@ -81,6 +82,20 @@ def short(region: str) -> str:
     return region.removeprefix("block ") if region.startswith("block") else region.capitalize()
 
 
+def _sections(items: Mapping[str, Placed]) -> list[Note]:
+    """A name for each section of a block, seen from afar: over the middle of its nodes."""
+    groups: dict[str, list[Rect]] = {}
+    for name, item in items.items():
+        if name.count(".") == 3:  # layers.0.mixer.q
+            groups.setdefault(name.rpartition(".")[0], []).append(item.rect)
+    notes = []
+    for name, rects in groups.items():
+        x = (min(r.x for r in rects) + max(r.right for r in rects)) / 2
+        y = (min(r.y for r in rects) + max(r.bottom for r in rects)) / 2
+        notes.append(Note(f"note {name}", SECTIONS[name.rpartition(".")[2]], x, y, 12, "middle", far=True))
+    return notes
+
+
 # ------------------------------------------------------------------------------------------------ places
 
 
@@ -101,7 +116,7 @@ def _spots(found: PredictionMap, region: str, left: float, width: float) -> Spot
     """Node -> centre."""
     row = rows(found, region)
     spots: Spots = {}
-    middle = MIDDLE if width == WIDTH else width / 2 - 20
+    middle = MIDDLE if width == WIDTH else NARROW_MIDDLE
     for name, number in row.items():
         node = found.nodes[name]
         beside = [o for o in row if row[o] == number and _lane(found.nodes[o]) == "flow"]

@@ -174,7 +174,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Free text. `anchor` is start, middle or end; `y` is the middle of the line."""
+    """Free text. `anchor` is start, middle or end; `y` is the middle of the line.
+
+    One for `far` views names a group of nodes as long as their own names are too small to be read.
+    """
 
     id: str
     text: str
@@ -183,6 +186,7 @@ class Note:
     size: float = 12.0
     anchor: str = "start"
     strong: bool = False
+    far: bool = False
 
 
 Item = Box | Cell | Bubble | Node

@@ -46,7 +46,7 @@ def _parts(scene: Scene, colours: Theme, view: Rect) -> Iterator[str]:
     for panel in scene.panels:
         if panel.rect.overlaps(view):
             yield from _panel(panel, colours)
-    yield from (_note(note, colours) for note in scene.notes)
+    yield from (_note(note, colours) for note in scene.notes if not note.far)
     for edge in scene.edges:
         yield from _edge(edge, scene, colours)
     yield from (_edge_label(edge, scene, colours) for edge in scene.edges if edge.label)
