@@ -126,3 +126,25 @@ def test_the_number_of_tokens_must_fit() -> None:
     step = bound(model, random_weights(model))
     with pytest.raises(TokenvizError, match="traced for 1 new positions, 2 tokens were given"):
         execute(step, None, initial_state(step.step), [1, 2])
+
+
+@settings(max_examples=25, deadline=None)
+@given(models())
+def test_letting_values_go_changes_none_that_is_kept(model: Model) -> None:
+    step = trace(model.architecture, model.scenario(context=0, positions=len(TOKENS)))
+    weights = random_weights(model)
+    keep = tuple(frozenset(list(step.blocks[ref.block].values)[::3]) for ref in step.sequence)
+    every, some = bind(step, weights), bind(step, weights, keep)
+    whole, part = (execute(b, None, initial_state(step), TOKENS, record=True) for b in (every, some))
+    np.testing.assert_array_equal(part.logits, whole.logits)
+    for name, array in whole.state.arrays.items():
+        np.testing.assert_array_equal(part.state.arrays[name], array)
+    for place, names in enumerate(keep):
+        for name in names:
+            recorded = whole.value(place, name)
+            if not isinstance(recorded, tuple):  # the products of a contraction are summed, never stored
+                np.testing.assert_array_equal(part.value(place, name), recorded)
+    block = step.blocks[step.sequence[0].block]
+    gone = [r for op in block.ops for r in op.results if r not in keep[0] and r not in block.outputs.values()]
+    with pytest.raises(TokenvizError, match=f"{gone[0]!r}.*was not kept"):
+        part.value(0, gone[0])

@@ -5,7 +5,7 @@ same bound model serves every context length, since no operation depends on how 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -32,11 +32,12 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One step of a block's plan: a function, where its operands lie, where its results go."""
+    """One step of a block's plan: a function, where its operands lie, where its results go, what nobody reads after."""
 
     run: Callable[..., Any]
     operands: tuple[int, ...]
     results: tuple[int, ...]
+    spent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +73,17 @@ class Result:
     bound: Bound
 
     def value(self, place: int, value_id: str) -> Any:
-        """A recorded value at place number `place` of the sequence (needs ``record=True``)."""
+        """A recorded value at place number `place` of the sequence (needs ``record=True``, and `bind` to keep it)."""
         block = self.bound.step.sequence[place].block
-        return self.recorded[place][self.bound.plans[block].slots[value_id]]
+        value = self.recorded[place][self.bound.plans[block].slots[value_id]]
+        if value is None:
+            raise TokenvizError(f"{value_id!r} of block {block!r} was not kept; name it in the `keep` of `bind`")
+        return value
 
 
 @lru_cache(maxsize=256)
-def compile_block(block: Block) -> Plan:
-    """Turn a block's program into instructions over numbered slots."""
+def compile_block(block: Block, keep: frozenset[str] | None = None) -> Plan:
+    """Turn a block's program into instructions over numbered slots; `keep` as in `bind`."""
     slots = {v: i for i, v in enumerate(block.values)}
     constants: list[tuple[int, float]] = []
 
@@ -98,8 +102,22 @@ def compile_block(block: Block) -> Plan:
         instruction = Instruction(lowered, tuple(slot(o) for o in item.operands), tuple(slots[r] for r in results))
         kind = item.kind if isinstance(item, Wire) else ""
         {"fold": prepare, "positions": tables}.get(kind, steps).append(instruction)
+    if keep is not None:
+        leave = {*keep, *block.outputs.values(), *(state.written for state in block.states)}
+        steps = _free(steps, {slots[value] for value in leave})
     width = len(slots) + len(constants)
     return Plan(MappingProxyType(slots), tuple(constants), tuple(prepare), tuple(tables), tuple(steps), width)
+
+
+def _free(steps: Sequence[Instruction], leave: set[int]) -> list[Instruction]:
+    """The same steps, each dropping what it is the last to touch: memory in the processor's cache is used again."""
+    unread = {slot for i in steps for slot in i.results} - leave
+    freed = []
+    for i in reversed(steps):
+        spent = unread.intersection(i.operands + i.results)
+        freed.append(replace(i, spent=tuple(spent)))
+        unread -= spent
+    return freed[::-1]
 
 
 def _lower(block: Block, item: Op | Wire) -> Callable[..., Any]:
@@ -117,6 +135,9 @@ def _run(instructions: Sequence[Instruction], env: list[Any]) -> None:
         else:
             for slot, value in zip(i.results, made, strict=True):
                 env[slot] = value
+        del made
+        for slot in i.spent:
+            env[slot] = None
 
 
 def _fill(tables: dict[str, list[tuple[int, Any]]], key: str, plan: Plan, env: list[Any]) -> None:
@@ -143,9 +164,13 @@ def stored(block: Block) -> tuple[Value, ...]:
     return (*block.weights, *block.buffers)
 
 
-def bind(step: DecodeStep, weights: Weights) -> Bound:
-    """Join a step with its weights; a missing or misshapen weight is named."""
-    plans = {key: compile_block(block) for key, block in step.blocks.items()}
+def bind(step: DecodeStep, weights: Weights, keep: Sequence[frozenset[str]] | None = None) -> Bound:
+    """Join a step with its weights; a missing or misshapen weight is named.
+
+    `keep` names, for each place of the sequence, the values that a recording needs; others are let go as soon as
+    nothing reads them, which is faster. None keeps all.
+    """
+    plans = {key: compile_block(block, _keep(step, key, keep)) for key, block in step.blocks.items()}
     templates = []
     for ref in step.sequence:
         block, plan = step.blocks[ref.block], plans[ref.block]
@@ -157,6 +182,12 @@ def bind(step: DecodeStep, weights: Weights) -> Bound:
         _run(plan.prepare, env)
         templates.append(tuple(env))
     return Bound(step, plans, tuple(templates))
+
+
+def _keep(step: DecodeStep, key: str, keep: Sequence[frozenset[str]] | None) -> frozenset[str] | None:
+    if keep is None:
+        return None
+    return frozenset().union(*(names for ref, names in zip(step.sequence, keep, strict=True) if ref.block == key))
 
 
 def _weight(weights: Weights, name: str, weight: Value) -> Array:
@@ -191,7 +222,7 @@ def execute(
 ) -> Result:
     """Run one step: `token` holds the ids of its T new positions. Pass a `Bound` (and None) to reuse the binding.
 
-    With `record`, every value of every block is kept for `Result.value`.
+    With `record`, the values of every block are there for `Result.value`: all, or those that `bind` was told to keep.
     """
     bound = step if isinstance(step, Bound) else bind(step, weights or {})
     step = bound.step

@@ -6,6 +6,7 @@ the executor calls. A primitive that is not in the table is an error when a reci
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import erf
 from types import MappingProxyType
 from typing import Any
@@ -191,9 +192,18 @@ def _lower_argmax(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, A
 
 def _lower_lookup(_operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
     if attrs["stacked"]:
-        return lambda index, *tables: np.stack([t[index] for t in tables], axis=1)
+        return _gather_rows
     offset = attrs.get("offset", 0)
     return lambda index, table: table[index + offset]
+
+
+def _gather_rows(index: Array, *tables: Array) -> Array:
+    """The chosen rows of all tables side by side, in dimension 1."""
+    first = tables[0]
+    rows = np.empty((*index.shape, len(tables), *first.shape[1:]), first.dtype)
+    for place, table in enumerate(tables):
+        rows[:, place] = table.take(index, axis=0)
+    return rows
 
 
 def _lower_append(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, Any]) -> Callable[..., Array]:
@@ -213,20 +223,27 @@ def _lower_causal_mask(operands: Sequence[Dims], result: Dims, attrs: Mapping[st
     window, chunk = attrs["window"], attrs["chunk"]
 
     def run(scores: Array) -> Array:
-        rows, cols = scores.shape[t], scores.shape[s]
-        query = np.arange(rows)[:, None] + (cols - rows)
-        key = np.arange(cols)[None, :]
-        allowed = key <= query
-        if window is not None:
-            allowed &= key > query - window
-        if chunk is not None:  # the first key starts a chunk
-            allowed &= key // chunk == query // chunk
+        hidden = _hidden(scores.shape[t], scores.shape[s], window, chunk, scores.dtype)
         shape = [1] * scores.ndim
-        shape[t], shape[s] = rows, cols
-        hidden = np.where(allowed if t < s else allowed.T, 0, -np.inf).astype(scores.dtype)
-        return scores + hidden.reshape(shape)  # s + 0 is s and s - inf is -inf: faster than choosing
+        shape[t], shape[s] = scores.shape[t], scores.shape[s]
+        return scores + (hidden if t < s else hidden.T).reshape(shape)  # s + 0 is s, s - inf is -inf: no choosing
 
     return run
+
+
+@lru_cache(maxsize=4)
+def _hidden(rows: int, cols: int, window: int | None, chunk: int | None, dtype: np.dtype[Any]) -> Array:
+    """0 where the query of a row may see the key of a column, else -inf; the layers of one step ask for the same."""
+    query = np.arange(rows)[:, None] + (cols - rows)
+    key = np.arange(cols)[None, :]
+    allowed = key <= query
+    if window is not None:
+        allowed &= key > query - window
+    if chunk is not None:  # the first key starts a chunk
+        allowed &= key // chunk == query // chunk
+    hidden = np.where(allowed, 0, -np.inf).astype(dtype)
+    hidden.flags.writeable = False
+    return hidden
 
 
 def _lower_hide(operands: Sequence[Dims], result: Dims, _attrs: Mapping[str, Any]) -> Callable[..., Array]:

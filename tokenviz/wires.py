@@ -45,7 +45,8 @@ def _rotate_half(operands: Sequence[Dims], _result: Dims, attrs: Mapping[str, An
 
     def run(a: Array) -> Array:
         half = a.shape[axis] // 2
-        return np.concatenate((-a[(*lead, slice(half, None))], a[(*lead, slice(0, half))]), axis=axis)
+        turned = np.negative(a)  # whole: numpy negates contiguous memory faster than the part that is needed
+        return np.concatenate((turned[(*lead, slice(half, None))], a[(*lead, slice(0, half))]), axis=axis)
 
     return run
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 from tokenviz.architecture import Architecture
 from tokenviz.decoder.map_block import Found, section
-from tokenviz.decoder.model import scenario
 from tokenviz.decoder.stations import MapNode, PredictionMap
+from tokenviz.scenario import Scenario
 from tokenviz.trace import trace
 
 LOOP = (
@@ -36,6 +36,14 @@ LOOP = (
 """The loop around the model: kind, title, region, what it is."""
 
 
+def scenario(architecture: Architecture, positions: int) -> Scenario:
+    """Prefill of several positions, or one cached step: softmax output, the causal mask always drawn."""
+    window = architecture.max_positions or positions
+    cached = window - 1 if positions == 1 else 0
+    dtype = architecture.dtype
+    return Scenario(context=cached, positions=positions, weights=dtype, kv=dtype, activations=dtype, always_mask=True)
+
+
 @lru_cache(maxsize=4)
 def prediction_map(architecture: Architecture) -> PredictionMap:
     """The map of an architecture, read off the graph of one cached step."""
@@ -48,6 +56,15 @@ def prediction_map(architecture: Architecture) -> PredictionMap:
     _loop(found, "select", ("probabilities",))
     _loop(found, "return", ("select",))
     return found.finish()
+
+
+@lru_cache(maxsize=4)
+def recorded_values(architecture: Architecture) -> tuple[frozenset[str], ...]:
+    """For each place of the sequence, the ids of the values that the map's stations read or make."""
+    found = prediction_map(architecture)
+    ports = [port for node in found.nodes.values() for port in (*node.inputs, *node.outputs)]
+    places = range(max(port.place for port in ports) + 1)
+    return tuple(frozenset(port.value for port in ports if port.place == place) for place in places)
 
 
 def _loop(found: Found, kind: str, after: tuple[str, ...] = ()) -> None:

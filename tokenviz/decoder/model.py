@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from tokenviz.architecture import Architecture
 from tokenviz.catalog import data_dir, model_from_path
+from tokenviz.decoder.map import recorded_values, scenario
 from tokenviz.decoder.tokenizer import Tokenizer, TokenizerError, load_tokenizer
 from tokenviz.decoder.weights import WeightsError, load_weights
 from tokenviz.execute import Bound, bind, weight_shapes
 from tokenviz.notation import TokenvizError
-from tokenviz.scenario import Scenario
 from tokenviz.trace import trace
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -70,17 +70,10 @@ class Decoder:
         return _bound(self, positions)
 
 
-def scenario(architecture: Architecture, positions: int) -> Scenario:
-    """Prefill of several positions, or one cached step: softmax output, the causal mask always drawn."""
-    window = architecture.max_positions or positions
-    cached = window - 1 if positions == 1 else 0
-    dtype = architecture.dtype
-    return Scenario(context=cached, positions=positions, weights=dtype, kv=dtype, activations=dtype, always_mask=True)
-
-
 @lru_cache(maxsize=12)
 def _bound(decoder: Decoder, positions: int) -> Bound:
-    return bind(trace(decoder.architecture, scenario(decoder.architecture, positions)), decoder.weights)
+    step = trace(decoder.architecture, scenario(decoder.architecture, positions))
+    return bind(step, decoder.weights, recorded_values(decoder.architecture))
 
 
 @lru_cache(maxsize=2)
@@ -116,7 +109,11 @@ def _keep_memory() -> None:
 
 
 def named(tensors: Arrays, architecture: Architecture) -> Arrays:
-    """Published tensors under our names, reshaped to heads (``K G H D`` for the queries), never transposed."""
+    """Published tensors under our names, reshaped to heads (``K G H D`` for the queries), never transposed.
+
+    A matrix that is multiplied with lies in memory with its inputs first: a product of many positions reads it so a
+    tenth faster. E stays as it is, its rows are looked up.
+    """
     shapes = weight_shapes(trace(architecture, scenario(architecture, 1)))
     found = {}
     for name, shape in shapes.items():
@@ -125,7 +122,7 @@ def named(tensors: Arrays, architecture: Architecture) -> Arrays:
             raise DecoderError(f"the decoder's weights have no {theirs!r}; fetch model.safetensors again")
         array = tensors[theirs]
         try:
-            found[name] = array.reshape(shape)
+            found[name] = array.reshape(shape) if name == "embedding" else np.asfortranarray(array).reshape(shape)
         except ValueError:
             message = f"the decoder's {theirs!r} has shape {list(array.shape)}; the config asks for {list(shape)}"
             raise DecoderError(message) from None

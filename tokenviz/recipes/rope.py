@@ -1,13 +1,14 @@
 """Rotary position embedding: the coefficients, and the three operations that apply them. Su et al. 2021."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokenviz.architecture import Rope
-from tokenviz.builder import Builder, Coefficients, Positions, Table
+from tokenviz.builder import Builder, Coefficients, Table
 from tokenviz.graph import Value
 from tokenviz.recipes.rope_scaling import inverse_frequencies
 
@@ -21,26 +22,29 @@ def coefficients(b: Builder, rope: Rope) -> tuple[Value, Value]:
         return cos, sin
     position = b.position()
 
-    def table(function: Callable[[Angles], Angles]) -> Table:
-        def rows(positions: Positions) -> Coefficients:
-            angle, factor = angles(rope, tuple(positions.tolist()))
-            return (function(angle) * factor).astype(np.float32)
+    def table(wave: str) -> Table:
+        return lambda positions: _waves(rope, tuple(positions.tolist()))[wave]
 
-        return rows
-
-    cos = b.coefficients(position, table(np.cos), "T rotated", "cos")
-    sin = b.coefficients(position, table(np.sin), "T rotated", "sin")
+    cos = b.coefficients(position, table("cos"), "T rotated", "cos")
+    sin = b.coefficients(position, table("sin"), "T rotated", "sin")
     return cos, sin
 
 
 @lru_cache(maxsize=4)
+def _waves(rope: Rope, positions: tuple[int, ...]) -> Mapping[str, Coefficients]:
+    """Both tables for these positions; the sections of one step ask for the same ones."""
+    angle, factor = angles(rope, positions)
+    tables = {name: (wave(angle) * factor).astype(np.float32) for name, wave in (("cos", np.cos), ("sin", np.sin))}
+    for table in tables.values():
+        table.flags.writeable = False
+    return MappingProxyType(tables)
+
+
 def angles(rope: Rope, positions: tuple[int, ...]) -> tuple[Angles, float]:
-    """(angles ``T rotated``, factor on their cosines and sines); the sections of one step ask for the same ones."""
+    """(angles ``T rotated``, factor on their cosines and sines)."""
     frequency, factor = inverse_frequencies(rope, positions[-1] + 1)
     angle = np.multiply.outer(np.array(positions, dtype=np.float64), frequency)
-    turned = np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1)
-    turned.flags.writeable = False
-    return turned, factor
+    return np.concatenate((angle, angle), -1) if rope.pairing == "half" else np.repeat(angle, 2, -1), factor
 
 
 def apply_rope(b: Builder, x: Value, rope: Rope, *, id: str, name: str) -> Value:
