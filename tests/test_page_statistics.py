@@ -131,3 +131,36 @@ def test_how_it_is_counted_is_on_the_page() -> None:
 def test_words_that_match_no_row_say_what_to_do() -> None:
     app = opened(section="Every operation", contains="nothing-like-this")
     assert [i.value for i in app.info] == ["No row matches. Remove a word or a filter."]
+
+
+def test_the_critical_path_is_there_operation_by_operation() -> None:
+    app = opened(model="qwen3.8-2.4t-a95b", path="by operation")
+    path = next(t for t in tables(app) if "timestep" in t)
+    assert path["timestep"].tolist() == list(range(6_886))
+    folded = next(
+        t for t in tables(opened(model="qwen3.8-2.4t-a95b")) if list(t) == ["block", "transform", "operations"]
+    )
+    # the path's operations by transform are the folded table's figures
+    counted = path.groupby(["block", "transform"]).size().to_dict()
+    assert {(b, t): n for b, t, n in folded.itertuples(index=False)} == counted
+
+
+def test_prediction_heads_are_spoken_of_where_a_model_has_them() -> None:
+    said = [c.value for c in opened(model="qwen3.8-2.4t-a95b", section="Data movement").caption]
+    assert any("extra prediction heads" in text and "keep is left out" in text for text in said)
+    said = [c.value for c in opened(model="qwen3.8-2.4t-a95b", section="Data movement", prediction="true").caption]
+    assert any("keep is counted" in text for text in said)
+
+
+def test_filters_come_from_the_link() -> None:
+    app = opened(section="Every operation", model="qwen3.5-0.8b", blocks="Attention", classes="reduction")
+    rows = next(t for t in tables(app) if "weight bytes" in t)
+    assert (set(rows["block"]), set(rows["class"])) == ({"Attention"}, {"reduction"})
+
+
+def test_no_table_shows_a_key_for_a_block_kind() -> None:
+    for section in TABS:
+        for table in tables(opened(section=section, model="qwen3.8-2.4t-a95b")):
+            assert not {"deltanet", "moe", "attention", "ffn", "output", "lookup"} & set(map(str, table.columns))
+            for column in {"block", "kind"} & set(table.columns):
+                assert not {"deltanet", "moe", "attention", "ffn", "output"} & set(table[column])

@@ -32,6 +32,15 @@ def test_what_has_no_figure_is_empty_and_null() -> None:
     assert (layers["rows"], layers["texts"]) == ([(None,), (3,)], [("",), ("3",)])
 
 
+def test_times_and_shares_are_never_in_powers_of_ten() -> None:
+    data = sortable(pd.DataFrame({"bound (s)": [0.00168, 4.89e-5], "share, %": [66.2, 3.3e-5]}), "")
+    assert data["texts"] == [("1.68 ms", "66.20"), ("48.9 µs", "< 0.01")]
+    assert data["rows"] == [(0.00168, 66.2), (4.89e-5, 3.3e-5)]
+    assert [(c["name"], c["title"]) for c in data["columns"]] == [
+        ("bound (s)", "bound"), ("share, %", "share, %"),
+    ]  # fmt: skip
+
+
 def test_differences_have_a_sign() -> None:
     table = pd.DataFrame({"n, difference": [3, -3, 0], "s, difference": [0.5, -0.25, 0.0]})
     assert sortable(table, "")["texts"] == [("+3", "+0.50"), ("−3", "−0.25"), ("0", "0")]

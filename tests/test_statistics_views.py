@@ -410,6 +410,8 @@ def test_other_formats() -> None:
         "12.0 s",
     ]
     assert [share(x) for x in (0.3342, 0.00001, 1.0, 0.0)] == ["33.4 %", "< 0.01 %", "100 %", "0.00 %"]
-    assert [times(x) for x in (8.0, 1.541)] == ["8×", "1.54×"]
+    assert [times(x) for x in (8.0, 3.9999, 63.98, 1.541, 1.5, 123.4, 1_234.5)] == [
+        "8×", "4×", "64×", "1.54×", "1.5×", "123×", "1,234×",
+    ]  # fmt: skip
     assert [plural(n, "operation") for n in (1, 2)] == ["1 operation", "2 operations"]
     assert wrapped("one two three", 7) == ["one two", "three"]

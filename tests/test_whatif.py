@@ -8,6 +8,7 @@ from tests.strategies import models
 from tokenviz.catalog import Model, load_model
 from tokenviz.ledger import arithmetic
 from tokenviz.notation import ScenarioError
+from tokenviz.prediction import prediction_heads
 from tokenviz.schedule import summarise
 from tokenviz.trace import trace
 from tokenviz.traffic import kept, traffic
@@ -101,3 +102,15 @@ def test_precision_halves_bytes_and_leaves_arithmetic() -> None:
 def test_a_batch_outside_the_range_is_refused(batch: object) -> None:
     with pytest.raises(ScenarioError, match="batch is"):
         Change(batch=batch)  # type: ignore[arg-type]
+
+
+def test_loaded_prediction_heads_are_kept_too() -> None:
+    model = load_model("qwen3.8-2.4t-a95b")
+    without, loaded = (
+        what_if(model.architecture, model.scenario(context=1_000, prediction=p), Change(batch=3)) for p in (False, True)
+    )
+    # one head: K and V of K heads x H in bf16 for every cached position, in each of three sequences
+    heads = prediction_heads(model.architecture, model.scenario(context=1_000, prediction=True))
+    assert heads.kv_bytes_per_position > 0
+    assert loaded.kept_bytes - without.kept_bytes == 3 * 1_000 * heads.kv_bytes_per_position
+    assert (loaded.most_bytes, loaded.operations) == (without.most_bytes, without.operations)

@@ -6,7 +6,7 @@ from tokenviz.notation import DTYPE_BITS
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
 from tokenviz.views import statistics_help as helps
 from tokenviz.views.format import si
-from tokenviz.views.statistics import Side
+from tokenviz.views.statistics import Side, prediction_note
 from tokenviz.whatif import MAX_BATCH, Change, Outcome, what_if
 
 AS_IT_IS = "as it is"
@@ -60,6 +60,7 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         "Several tokens at once (speculative verification, multi-token prediction) share weights and cache; all of "
         "them are taken as kept. A batch shares the weights, every sequence brings its own state. Tokens may choose "
         "the same experts or different ones: the bar ends where no two coincide, the tick stands where all do."
+        + prediction_note(this)
     )
 
 

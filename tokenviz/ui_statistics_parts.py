@@ -12,7 +12,7 @@ import streamlit as st
 from tokenviz.export import to_csv
 from tokenviz.views.charts import filled, named, opened_at
 from tokenviz.views.statistics import Side, compared
-from tokenviz.views.statistics_table import sortable, table_script, table_style
+from tokenviz.views.statistics_table import PERCENT, sortable, table_script, table_style
 from tokenviz.views.statistics_work import worded
 
 Chart = Callable[..., Any]
@@ -53,7 +53,7 @@ MOST_SORTABLE = 300
 def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
     """A table with exact numbers that sorts, searches and saves CSV without running the page again."""
     if "share" in rows:
-        rows = rows.assign(share=rows["share"] * 100).rename(columns={"share": "share, %"})
+        rows = rows.assign(share=rows["share"] * 100).rename(columns={"share": PERCENT})
     if len(rows) <= MOST_SORTABLE and height is None:
         _sortable(key=key, data=sortable(rows, f"{key.replace('_', '-')}.csv"))
         return
@@ -63,7 +63,7 @@ def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
 
 
 def _column(name: str, values: pd.Series) -> Any:
-    if name == "share, %":
+    if name == PERCENT:
         return st.column_config.NumberColumn(format="%.2f")
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return st.column_config.Column()

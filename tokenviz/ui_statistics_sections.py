@@ -11,10 +11,12 @@ from tokenviz.views import statistics_bytes as moved
 from tokenviz.views import statistics_time as time
 from tokenviz.views import statistics_work as work
 from tokenviz.views.format import exact, si
+from tokenviz.views.markup import plain
 from tokenviz.views.statistics import Side
 
 Second = Side | None
 DEPENDENCE = "Finding how every count depends on the context"
+PATHS = ("by transform", "by operation")
 DISTINCT, EVERY = "each distinct block", "every layer"
 
 
@@ -34,12 +36,26 @@ def parallelism(this: Side, other: Second) -> None:
     )
     both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
          ["timesteps", "operations"], key="widths_table")  # fmt: skip
-    st.markdown(
-        "**The critical path**, one block of each kind; the operations of all layers add up to the "
-        f"{exact(this.summary.critical_path)} of the path."
+    _critical(this, other)
+
+
+def _critical(this: Side, other: Second) -> None:
+    """The longest chain: folded into its transforms, or operation by operation."""
+    st.markdown("**The critical path**")
+    shown = st.segmented_control("Critical path as", PATHS, default=PATHS[0], required=True, key="path",
+                                 bind="query-params", label_visibility="collapsed")  # fmt: skip
+    if shown == PATHS[0]:
+        both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
+             ["operations"], key="critical")  # fmt: skip
+    else:
+        for i, (name, side) in enumerate(sides(this, other)):
+            if name:
+                st.markdown(f"**{plain(name.rstrip(': '))}**")
+            table(time.path_table(side.step), key=f"path_table{i}")
+    how_to_read(
+        "By transform: one block of each kind, all of its layers added up; together the "
+        f"{exact(this.summary.critical_path)} operations of the path. By operation: the path itself, timestep by timestep."
     )
-    both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
-         ["operations"], key="critical")  # fmt: skip
 
 
 def operations(this: Side, other: Second) -> None:
@@ -111,7 +127,7 @@ def data_movement(this: Side, other: Second) -> None:
         "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
         "row; each cached key and value is read once and one of each appended; fixed-size state is read and written. "
         "What is made and used within the token stays on chip. The filled dot is the chosen context, the ring the "
-        "crossing."
+        f"crossing.{words.prediction_note(this)}"
     )
     values = ["bytes", "bytes/s", "fixed part", "per cached position"]
     both(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s), this,
@@ -125,8 +141,8 @@ def every_operation(this: Side, other: Second) -> None:
     rows = words.rows_table(this, folded=chosen == DISTINCT)
     left, middle, right = st.columns(3)
     search = left.text_input("Contains", key="contains", placeholder="delta products", bind="query-params")
-    kinds = middle.multiselect("Block", sorted(set(rows["block"])), key="blocks")
-    classes = right.multiselect("Class", [c.value for c in OpClass], key="classes")
+    kinds = middle.multiselect("Block", sorted(set(rows["block"])), key="blocks", bind="query-params")
+    classes = right.multiselect("Class", [c.value for c in OpClass], key="classes", bind="query-params")
     shown = words.matching(rows, search, {"block": kinds, "class": classes})
     if shown.empty:
         st.info("No row matches. Remove a word or a filter.")

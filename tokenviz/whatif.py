@@ -17,6 +17,7 @@ from tokenviz.architecture import Architecture
 from tokenviz.graph import DecodeStep
 from tokenviz.ledger import FLOPS_PER_MAC, arithmetic
 from tokenviz.notation import ScenarioError
+from tokenviz.prediction import loaded
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import summarise
 from tokenviz.storage import over_layers, weight_loads
@@ -62,7 +63,7 @@ class Outcome:
     fewest_weight_bytes: int
     most_weight_bytes: int
     state_bytes: int
-    kept_bytes: int  # state that all sequences keep between steps
+    kept_bytes: int  # state that all sequences keep between steps, prediction heads with it when they are loaded
 
     @property
     def fewest_bytes(self) -> int:
@@ -94,7 +95,7 @@ def what_if(architecture: Architecture, base: Scenario, change: Change) -> Outco
     step = traced(architecture, scenario)
     alone = traced(architecture, replace(scenario, positions=1))
     summary, moved = summarise(step), traffic(step, scenario)
-    state = kept(step, scenario)
+    state = loaded(architecture, scenario).keeps(kept(step, scenario), scenario.context)
     return Outcome(
         tokens=scenario.positions * change.batch,
         operations=summary.operations,

@@ -56,8 +56,8 @@ def share(part: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A factor: 8×, 1.54×."""
-    return f"{ratio:.0f}×" if ratio == int(ratio) else f"{three(ratio)}×"
+    """A factor, three significant digits without trailing zeros: 8×, 1.54×, 3.9999 as 4×."""
+    return f"{exact(round(ratio)) if abs(ratio) >= 999.5 else f'{ratio:.3g}'}×"
 
 
 def serial(average_parallelism: float) -> str:

@@ -87,6 +87,17 @@ def gate_note(side: Side) -> str:
     )
 
 
+def prediction_note(side: Side) -> str:
+    """What the extra prediction heads have to do with the figures; empty for a model without."""
+    if side.model.architecture.prediction is None:
+        return ""
+    loaded = "counted" if side.scenario.prediction else "left out"
+    return (
+        " This model's extra prediction heads guess further tokens. One step does not run them, so they move no bytes "
+        f"here; what they store and keep is {loaded} (the sidebar's “Load prediction heads”)."
+    )
+
+
 def timeline_finding(side: Side) -> str:
     """Title of the picture."""
     s = side.summary

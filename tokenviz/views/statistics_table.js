@@ -32,7 +32,7 @@ function build(box, state) {
   save.setAttribute("aria-label", "Save this table as CSV");
   save.onclick = () => saved(state.data);
   const heads = columns.map((column, i) => {
-    const button = made("button", { type: "button", textContent: column.name });
+    const button = made("button", { type: "button", textContent: column.title });
     button.onclick = () => {
       // Figures open with the largest, names with the first; a third click gives the table's own order back.
       const first = column.number;
@@ -83,7 +83,7 @@ function line(columns, cells) {
     const kind = column.number ? "number" : i === 0 ? "name" : column.long ? "long" : "";
     const cell = made("td", { className: kind, textContent: cells[i] });
     cell.setAttribute("role", "cell");
-    cell.dataset.name = column.name;
+    cell.dataset.name = column.title;
     return cell;
   }));
   row.setAttribute("role", "row");

@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from tokenviz.views.format import signed
+from tokenviz.views.format import seconds, signed
 
 LONG = 40
 """Texts longer than this many characters may break into lines."""
+SECONDS, PERCENT = " (s)", "share, %"
 EXACT = 2**53
 """Whole numbers from here on are not exact in a browser: they are sent as decimal texts."""
 
@@ -29,7 +30,10 @@ def sortable(table: pd.DataFrame, file: str, height: int = 420) -> dict[str, Any
         is_number = bool(pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells))
         own = [_raw(x) for x in cells.tolist()]
         shown = _texts(str(name), own) if is_number else ["" if x is None else str(x) for x in own]
-        columns.append({"name": str(name), "number": is_number, "long": max(map(len, shown), default=0) > LONG})
+        columns.append({
+            "name": str(name), "title": str(name).removesuffix(SECONDS), "number": is_number,
+            "long": max(map(len, shown), default=0) > LONG,
+        })  # fmt: skip
         values.append(own)
         texts.append(shown)
     return {
@@ -48,7 +52,14 @@ def _raw(value: Any) -> Any:
 
 
 def _texts(name: str, values: Sequence[Any]) -> list[str]:
-    """Figures of one column, all to the same precision: whole numbers exact, others to the last digit that counts."""
+    """Figures of one column, all to the same precision: whole numbers exact, others to the last digit that counts.
+
+    Times, whose column ends in (s), have the unit that suits each of them.
+    """
+    if name.endswith(SECONDS):
+        return ["" if x is None else seconds(x) for x in values]
+    if name == PERCENT:
+        return ["< 0.01" if x is not None and 0 < x < 0.005 else _text(name, x, ",.2f") for x in values]
     numbers = [abs(x) for x in values if isinstance(x, float) and x]
     smallest = min(numbers, default=1.0)
     pattern = ",.0f" if min(numbers, default=0.0) >= 1_000 else ",.2f" if smallest >= 0.01 else ",.3g"

@@ -1,5 +1,6 @@
 """Charts of time: what runs at each timestep, how often how many run at once, and how long things could wait."""
 
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -8,7 +9,7 @@ import pandas as pd
 
 from tokenviz.graph import DecodeStep
 from tokenviz.schedule import Placed, block_starts, schedule_block
-from tokenviz.timeline import CriticalShare, block_at, lanes, runs, slack, widths
+from tokenviz.timeline import CriticalShare, block_at, critical_path, lanes, runs, slack, widths
 from tokenviz.views.charts import (
     AnyChart,
     Data,
@@ -249,3 +250,11 @@ def critical_table(shares: tuple[CriticalShare, ...]) -> pd.DataFrame:
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["block", "transform", "operations"])
     return table.groupby(["block", "transform"], sort=False, as_index=False).sum()
+
+
+@lru_cache(maxsize=4)
+def path_table(step: DecodeStep) -> pd.DataFrame:
+    """The critical path operation by operation; as many rows as timesteps where blocks end with their output."""
+    return running_table(tuple(critical_path(step))).assign(timestep=[p.t for p in critical_path(step)])[
+        ["timestep", "operation", "transform", "block", "place", "class"]
+    ]

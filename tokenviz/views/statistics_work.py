@@ -24,7 +24,7 @@ def kinds_of(step: DecodeStep) -> tuple[str, ...]:
 
 def kind_names(step: DecodeStep) -> tuple[tuple[str, str], ...]:
     """Block kinds in order of first use, each with the name it has in the drawing."""
-    titles = {step.blocks[key].kind: step.blocks[key].title for key in reversed(step.multiplicity)}
+    titles = {block.kind: block.title for block in step.blocks.values()}
     return tuple((kind, titles[kind]) for kind in kinds_of(step))
 
 
