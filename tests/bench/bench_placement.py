@@ -190,7 +190,7 @@ def problems() -> dict[str, PlacementProblem]:
 
 
 def reference_annealing(task: PlacementProblem, seconds: float, seed: int) -> float:
-    """W after Metropolis annealing for this long, from random sites."""
+    """W after Metropolis annealing for so many seconds of processor time, from random sites."""
     rng = random.Random(seed)
     points = site_points(task)
     m, n = len(points), len(task.labels)
@@ -207,11 +207,11 @@ def reference_annealing(task: PlacementProblem, seconds: float, seed: int) -> fl
         holder[where[i]] = i
     total = objective([points[s] for s in where[:n]], task.flows)
     least, hot = total, max(v for row in near for v in row.values()) * 300.0
-    begin, temperature, count, progress = time.perf_counter(), hot, 0, 0.0
+    begin, temperature, count, progress = time.process_time(), hot, 0, 0.0
     while progress < 1.0:
         count += 1
         if count % 500 == 0:
-            progress = (time.perf_counter() - begin) / seconds
+            progress = (time.process_time() - begin) / seconds
             temperature = hot * 1e-6**progress
         i, s = rng.randrange(n), rng.randrange(m)
         p, j = where[i], holder[s]
