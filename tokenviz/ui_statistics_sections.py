@@ -54,7 +54,7 @@ def _critical(this: Side, other: Second) -> None:
             table(time.path_table(side.step), key=f"path_table{i}")
     how_to_read(
         "By transform: one block of each kind, all of its layers added up; together the "
-        f"{exact(this.summary.critical_path)} operations of the path. By operation: the path itself, timestep by timestep."
+        f"{exact(this.summary.critical_path)} operations of the path. By operation: the path itself, row by row."
     )
 
 

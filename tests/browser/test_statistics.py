@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import time
 from pathlib import Path
 
@@ -18,6 +19,14 @@ COUNT_RUNS = """() => {
   new MutationObserver(() => window.runs++).observe(document.querySelector('[data-testid=stApp]'), watched);
 }"""
 CHART = "[data-testid=stVegaLiteChart]"
+TABLE = "[data-testid=stBidiComponentIsolated] table"
+SETTLED = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  window.settled = window.pressed = 0;
+  const done = () => { if (app.dataset.testScriptState === 'notRunning') window.settled = performance.now(); };
+  new MutationObserver(done).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+  addEventListener('keydown', () => { window.pressed = performance.now(); window.settled = 0; }, true);
+}"""
 
 
 def picture(page: Page) -> Locator:
@@ -42,7 +51,7 @@ def test_every_section_is_clean_and_fits(visit: Visit, width: int, dark: bool) -
     picture(page)
     for section in TABS:
         page.get_by_role("tab", name=section).click()
-        page.locator(f"{CHART}, [data-testid=stDataFrame]").nth(2).wait_for()
+        page.locator(f"{CHART}, [data-testid=stDataFrame], {TABLE}").nth(2).wait_for()
         watched.ready()
         assert page.get_by_role("tab", name=section).get_attribute("aria-selected") == "true"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -124,6 +133,104 @@ def test_files_arrive_without_a_new_run(visit: Visit, tmp_path: Path) -> None:
     events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     assert max(e["ts"] + e["dur"] for e in events if e["ph"] == "X") == 6_886
     assert page.evaluate("window.runs") == 0
+    watched.assert_clean()
+
+
+def totals(page: Page) -> Locator:
+    """The table of the four conventions."""
+    return page.locator(TABLE).filter(has_text="as drawn").first
+
+
+def column(table: Locator, name: str) -> list[str]:
+    return table.locator(f'td[data-name="{name}"]').all_inner_texts()
+
+
+def test_a_header_sorts_by_click_and_by_keyboard_without_the_server(visit: Visit) -> None:
+    watched = visit()
+    page = watched.open(LARGEST)
+    table = totals(page)
+    table.wait_for()
+    page.evaluate(COUNT_RUNS)
+    head = table.get_by_role("columnheader", name="critical path")
+    own = column(table, "critical path")
+    assert own == ["6,886", "5,966", "19,695", "1,199"]
+    assert head.get_attribute("aria-sort") == "none"
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert column(table, "critical path") == ["19,695", "6,886", "5,966", "1,199"]
+    page.keyboard.press("Enter")  # the button has the focus
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert column(table, "critical path") == ["1,199", "5,966", "6,886", "19,695"]
+    page.keyboard.press("Enter")
+    assert (head.get_attribute("aria-sort"), column(table, "critical path")) == ("none", own)
+    assert page.evaluate("window.runs") == 0
+    watched.assert_clean()
+
+
+def test_a_sorted_table_stays_sorted_when_its_figures_change(visit: Visit) -> None:
+    page = visit().open("/statistics?model=qwen3.8-2.4t-a95b")
+    table = totals(page)
+    table.get_by_role("columnheader", name="operations").get_by_role("button").click()
+    before = column(table, "operations")[0]
+    page.get_by_label("Cached positions, exactly").fill("1000")
+    page.keyboard.press("Enter")
+    page.wait_for_function("!document.body.innerText.includes('1,000,000 cached')")
+    page.wait_for_timeout(1_000)
+    after = [int(n.replace(",", "")) for n in column(totals(page), "operations")]
+    assert after == sorted(after, reverse=True)
+    assert after[0] < int(before.replace(",", ""))  # the scalar operations of attention are fewer
+
+
+def test_a_phone_loses_no_column(visit: Visit) -> None:
+    watched = visit(390, 844)
+    page = watched.open(f"{LARGEST}&section=What+would+help")
+    page.locator(TABLE).nth(2).wait_for()
+    watched.ready()
+    for table in page.locator(TABLE).all():
+        heads = table.get_by_role("columnheader").all()
+        cells = table.locator("tbody tr").first.locator("td").all()
+        assert len(heads) == len(cells) >= 4
+        for shown in [*heads, *cells]:
+            box = shown.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+            assert box["height"] > 0
+    watched.assert_clean()
+
+
+def test_a_tables_file_is_raw_and_runs_nothing(visit: Visit, tmp_path: Path) -> None:
+    watched = visit()
+    page = watched.open(f"{LARGEST}&section=Data+movement")
+    page.locator(TABLE).filter(has_text="active weights").wait_for()
+    page.evaluate(COUNT_RUNS)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this table as CSV").last.click()
+    assert waiting.value.suggested_filename == "traffic.csv"
+    waiting.value.save_as(tmp_path / "traffic.csv")
+    rows = {r["origin"]: r for r in csv.DictReader((tmp_path / "traffic.csv").read_text(encoding="utf-8").splitlines())}
+    assert rows["active weights"]["bytes"] == "186507275008"
+    assert rows["K/V read"]["per cached position"] == "94208"
+    assert page.evaluate("window.runs") == 0
+    watched.assert_clean()
+
+
+def test_how_long_a_move_of_the_context_slider_takes(visit: Visit) -> None:
+    """Prints wall times from the key to the end of the run, all fragments drawn; a busy machine makes them longer."""
+    watched = visit()
+    page = watched.open("/statistics?model=qwen3.8-2.4t-a95b")
+    page.locator(TABLE).nth(2).wait_for()
+    page.wait_for_timeout(1_500)
+    page.evaluate(SETTLED)
+    page.locator("input[type=range]").first.focus()
+    waits = []
+    for i in range(20):
+        page.keyboard.press("ArrowLeft" if i % 20 < 10 else "ArrowRight")
+        page.wait_for_function("window.settled > window.pressed", timeout=10_000)
+        page.wait_for_timeout(400)
+        waits.append(page.evaluate("window.settled - window.pressed"))
+    waits = sorted(waits[3:])
+    print(f"re-run: median {waits[len(waits) // 2]:.0f} ms, worst {waits[-1]:.0f} ms, load {os.getloadavg()[0]:.1f}")
     watched.assert_clean()
 
 
