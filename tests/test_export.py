@@ -32,12 +32,46 @@ def test_every_operation_is_a_slice_at_its_timestep(step_and_events: tuple[Any, 
 def test_lanes_are_tracks_and_never_overlap(step_and_events: tuple[Any, list[dict[str, Any]]]) -> None:
     step, events = step_and_events
     tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name" and e["pid"] == OPERATIONS}
-    assert tracks == {i: f"lane {i + 1}" for i in range(summarise(step).peak_parallelism)}
+    assert tracks == {i: f"lane {i}" for i in range(1, summarise(step).peak_parallelism + 1)}
     for lane in tracks:
         for category in (True, False):
             taken = sorted((e["ts"], e["dur"]) for e in events if e["ph"] == "X" and e["pid"] == OPERATIONS
                            and e["tid"] == lane and (e["cat"] == "transform") is category)  # fmt: skip
             assert all(a + n <= b for (a, n), (b, _) in pairwise(taken))
+
+
+def test_the_trace_keeps_to_its_published_format(step_and_events: tuple[Any, list[dict[str, Any]]]) -> None:
+    """Trace Event Format, complete events (X) and metadata events (M): their fields, and slices that nest."""
+    _, events = step_and_events
+    named, used = set(), set()
+    for e in events:
+        assert (e["pid"] > 0, e["tid"] > 0, isinstance(e["name"], str), isinstance(e["args"], dict)) == (True,) * 4
+        if e["ph"] == "X":
+            assert isinstance(e["ts"], int)
+            assert isinstance(e["dur"], int)
+            assert e["ts"] >= 0
+            assert e["dur"] > 0
+            assert e["cat"]
+            used.add((e["pid"], e["tid"]))
+        else:
+            assert e["ph"] == "M"
+            assert list(e["args"]) == ["sort_index" if e["name"].endswith("sort_index") else "name"]
+            if e["name"] == "thread_name":
+                named.add((e["pid"], e["tid"]))
+    assert named == used
+    assert len({tid for _, tid in used}) == len(used)
+    for track in used:
+        _assert_nested([e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == track])
+
+
+def _assert_nested(slices: list[dict[str, Any]]) -> None:
+    """In the order of the file, by time: a slice ends before the next begins, or holds all of it."""
+    open_until: list[int] = []
+    for e in sorted(slices, key=lambda e: e["ts"]):  # stable: of two that begin together the first is the outer one
+        while open_until and open_until[-1] <= e["ts"]:
+            open_until.pop()
+        assert not open_until or e["ts"] + e["dur"] <= open_until[-1]
+        open_until.append(e["ts"] + e["dur"])
 
 
 def test_transforms_hold_their_operations_and_blocks_follow_each_other(

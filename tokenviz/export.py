@@ -12,6 +12,8 @@ from tokenviz.timeline import lanes
 
 OPERATIONS, BLOCKS = 1, 2
 """Process ids of the trace: the parallel lanes, and the blocks above them."""
+BLOCK_TRACK = 1_000
+"""Thread id of the blocks. Lanes count from 1: readers take thread 0 for an idle processor, and ids are used once."""
 
 
 def chrome_trace(step: DecodeStep, name: str) -> str:
@@ -31,21 +33,25 @@ def chrome_trace(step: DecodeStep, name: str) -> str:
 
 def _names(step: DecodeStep) -> Iterator[dict[str, Any]]:
     count = max(laned.lane for b in step.blocks.values() for laned in lanes(b)) + 1
-    yield _meta("process_name", BLOCKS, 0, "blocks")
-    yield _meta("process_name", OPERATIONS, 0, "operations")
-    yield _meta("thread_name", BLOCKS, 0, "blocks in order")
+    for place, (pid, tid, name) in enumerate(((BLOCKS, BLOCK_TRACK, "blocks"), (OPERATIONS, 1, "operations"))):
+        yield _meta("process_name", pid, tid, name=name)
+        yield _meta("process_sort_index", pid, tid, sort_index=place)
+    yield _meta("thread_name", BLOCKS, BLOCK_TRACK, name="blocks in order")
     for lane in range(count):
-        yield _meta("thread_name", OPERATIONS, lane, f"lane {lane + 1}")
+        yield _meta("thread_name", OPERATIONS, lane + 1, name=f"lane {lane + 1}")
+        yield _meta("thread_sort_index", OPERATIONS, lane + 1, sort_index=lane)
 
 
-def _meta(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+def _meta(what: str, pid: int, tid: int, **args: str | int) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args}
 
 
 def _blocks(step: DecodeStep) -> Iterator[dict[str, Any]]:
     for ref, start in zip(step.sequence, block_starts(step), strict=True):
         block = step.blocks[ref.block]
-        yield _slice(BLOCKS, 0, f"{ref.name}: {block.title}", block.kind, start, schedule_block(block).depth, {})
+        yield _slice(
+            BLOCKS, BLOCK_TRACK, f"{ref.name}: {block.title}", block.kind, start, schedule_block(block).depth, {}
+        )
 
 
 def _slices(step: DecodeStep) -> Iterator[dict[str, Any]]:
@@ -58,10 +64,10 @@ def _slices(step: DecodeStep) -> Iterator[dict[str, Any]]:
                 opened = laned.transform
                 transform, span = block.transform_by_id[opened], spans[opened]
                 args = {"place": ref.name, "slack": span.slack}
-                yield _slice(OPERATIONS, laned.lane, transform.title, "transform", start + span.start,
+                yield _slice(OPERATIONS, laned.lane + 1, transform.title, "transform", start + span.start,
                              span.end - span.start, args)  # fmt: skip
             args = {"place": ref.name, "class": laned.op.op_class.value, **laned.op.counts}
-            yield _slice(OPERATIONS, laned.lane, laned.op.label, laned.op.op_class.value, start + laned.t, 1, args)
+            yield _slice(OPERATIONS, laned.lane + 1, laned.op.label, laned.op.op_class.value, start + laned.t, 1, args)
 
 
 def _slice(pid: int, tid: int, name: str, cat: str, ts: int, dur: int, args: dict[str, Any]) -> dict[str, Any]:
