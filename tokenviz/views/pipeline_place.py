@@ -52,7 +52,6 @@ class Placed:
     ports: Mapping[tuple[str, str], float]  # (part, value) -> x at which the value enters the part's box
     tracks: tuple[Mapping[tuple[str, bool], Track], ...]  # channel above row r -> value -> track
     channel_tops: tuple[float, ...]
-    box_tops: tuple[float, ...]
     height: float
 
     def track_y(self, row: int, key: tuple[str, bool]) -> float:
@@ -74,11 +73,11 @@ def place(parts: Parts, spine: float) -> Placed:
     starts = lane_starts(made, spine)
     starts.setdefault(MAIN, spine)
     leaving = {s.value: starts[made.chain_of[s.holder].lane] + exit_of(made, s) for s in made.strands}
-    bare = Placed(made, starts, leaving, {}, (), (), (), 0.0)
+    bare = Placed(made, starts, leaving, {}, (), (), 0.0)
     ports = _ports(bare)
     tracks = tuple(_tracks(replace(bare, ports=ports), row) for row in range(made.rows))
     tops, boxes, height = _rows(made, tracks)
-    placed = Placed(made, starts, leaving, ports, tracks, tops, boxes, height)
+    placed = Placed(made, starts, leaving, ports, tracks, tops, height)
     for part in parts.parts.values():
         y = boxes[part.rank] if part.rank >= 0 else 0.0
         _move(part, starts[made.chain_of[part.id].lane], y)
