@@ -453,3 +453,11 @@ def test_from_afar_each_section_has_a_name() -> None:
         if note.far:
             home = panels[f"region block {int(note.id.split('.')[1]) + 1}"]
             assert home.x < note.x < home.right
+
+
+def test_the_sharing_of_heads_is_drawn() -> None:
+    drawn = network_html.sharing(4, 2, dark=False)
+    assert [f">query {h}<" in drawn for h in range(4)] == [True] * 4
+    # heads are 92 apart, so they stand at 46, 138, 230, 322; their key/value heads below the middle of two
+    lines = [("46.0", "92.0"), ("138.0", "92.0"), ("230.0", "276.0"), ("322.0", "276.0")]
+    assert [f"M{x} 28 L{low} 66" in drawn for x, low in lines] == [True] * 4

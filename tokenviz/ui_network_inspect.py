@@ -34,10 +34,10 @@ def inspect(decoder: Decoder, found: PredictionMap, made: Advance, name: str) ->
         _loop(decoder, made, node)
     elif node.kind in ENDS:
         _shares(decoder, made, node)
+    if node.kind in ("sharing", *ATTENTION):
+        _sharing(made)
     if node.kind in ATTENTION:
         _over_text(decoder, found, made, node)
-    if node.kind == "sharing":
-        _sharing()
     if node.kind == "residual":
         _lens(decoder, found, made)
     _numbers(decoder, found, made, node)
@@ -169,10 +169,11 @@ def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapN
             st.html(network_html.attention(pieces, row.tolist(), query, _dark()))
 
 
-def _sharing() -> None:
-    st.markdown(
-        "| query head h | 0 | 1 | 2 | 3 |\n| --- | --- | --- | --- | --- |\n| key/value head ⌊h/2⌋ | 0 | 0 | 1 | 1 |"
-    )
+def _sharing(made: Advance) -> None:
+    """Which query heads read which key/value head."""
+    extent = sizes(made)
+    st.html(network_html.sharing(extent["K"] * extent["G"], extent["K"], _dark()))
+    st.caption("query head h reads key/value head ⌊h/2⌋; nothing is copied")
 
 
 def _lens(decoder: Decoder, found: PredictionMap, made: Advance) -> None:

@@ -2,10 +2,15 @@
 
 import time
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from tests.browser.conftest import Visit, Watched
+from tokenviz.decoder.model import load_decoder
 
+FIELD = (
+    "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('#prompt'))"
+    ".shadowRoot.querySelector('#prompt')"
+)
 VIEW = """() => {
   const find = (root) => {
     for (const e of root.querySelectorAll("*")) {
@@ -180,9 +185,172 @@ def test_markup_in_a_prompt_is_text(visit: Visit) -> None:
     markup = '<img src=x onerror="window.hit = 1"><script>window.hit = 1</script>'
     page.get_by_role("textbox", name="Prompt").fill(markup)
     page.keyboard.press("Control+Enter")
-    page.wait_for_function("() => document.querySelectorAll('.tv-chip').length > 30")
+    page.wait_for_function("() => document.querySelectorAll('.tv-read').length > 30")
+    assert tokens(page) == expected(markup)
     assert page.evaluate("() => window.hit") is None
     watched.assert_clean()
+
+
+def tokens(page: Page) -> list[str]:
+    """What stands beneath the prompt: each piece with its number."""
+    return page.get_by_role("list", name="Tokens of the text").locator("li").all_inner_texts()
+
+
+def prompt(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Prompt")
+
+
+def expected(text: str) -> list[str]:
+    """The same from the tokenizer, spaces as dots."""
+    tokenizer = load_decoder().tokenizer
+    ids = tokenizer.encode(text)
+    pieces = [piece.replace(" ", "·") for piece in tokenizer.pieces(ids)]
+    return ["start\n0", *(f"{piece}\n{number}" for piece, number in zip(pieces, ids, strict=True))]
+
+
+def test_tokens_follow_the_typing_and_nothing_is_lost(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    field, text = (
+        prompt(page),
+        "The quick brown fox jumps over the lazy dog, then it goes to school with its friend Zumpo.",
+    )
+    field.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text[:39], delay=30)
+    page.wait_for_timeout(400)  # longer than the pause after which tokens are asked for, shorter than a reading
+    assert tokens(page) == expected(text[:39])
+    assert "Once" in page.locator(".tv-text").inner_text()  # the model has not read it yet
+    page.keyboard.type(text[39:], delay=15)
+    start = time.perf_counter()
+    page.get_by_role("list", name="Tokens of the text").locator("li").filter(has_text="Z").first.wait_for()
+    print(f"\ntyping to tokens: {1e3 * (time.perf_counter() - start):.0f} ms, 150 of them a pause")
+    # a word into the middle, typed while the model reads: the caret must not move
+    page.evaluate(f"() => {{ {FIELD}.setSelectionRange(3, 3); }}")
+    for letter in " very, very":
+        page.keyboard.type(letter)
+        page.wait_for_timeout(110)
+    page.wait_for_timeout(1000)
+    page.keyboard.type("!")
+    wanted = "The very, very!" + text[3:]
+    page.wait_for_timeout(2500)
+    assert field.input_value() == wanted
+    assert page.evaluate(f"() => document.activeElement.shadowRoot.activeElement === {FIELD}")
+    assert page.evaluate(f"() => {FIELD}.selectionStart") == len("The very, very!")
+    assert tokens(page) == expected(wanted)
+    assert "very" in page.locator(".tv-text").inner_text()  # read after the pause
+    watched.assert_clean()
+
+
+def test_what_was_typed_survives_a_visit_elsewhere_at_once(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    prompt(page).fill("Tom and Anna")
+    page.get_by_test_id("stTopNavLink").filter(has_text="Layout").click()
+    page.wait_for_selector("h1:has-text('Layout')")
+    watched.ready()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Network").click()
+    page.wait_for_function(VIEW)
+    watched.ready()
+    assert prompt(page).input_value() == "Tom and Anna"
+    assert tokens(page) == expected("Tom and Anna")
+
+
+def test_a_button_reads_what_was_typed_at_once(visit: Visit) -> None:
+    page = network(visit())
+    prompt(page).fill("The capital of France is")
+    page.get_by_role("button", name="Next token").click()
+    page.wait_for_function("() => document.querySelector('.tv-chip.made')?.innerText.startsWith('·P')")
+    assert page.locator(".tv-chip.made").count() == 1
+
+
+def test_an_example_is_written_into_the_field(visit: Visit) -> None:
+    page = network(visit())
+    prompt(page).fill("something else")
+    page.get_by_text("A flat choice", exact=True).click()
+    page.wait_for_function(f"() => {FIELD}.value === 'My name is'")
+    assert tokens(page) == expected("My name is")
+
+
+def test_odd_texts_are_shown_as_text(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    for text in ("😀 שלום עולם", "\u202eabc\u0007", "<script>window.hit = 1</script>", "ä" * 3, ""):
+        prompt(page).fill(text)
+        page.wait_for_timeout(600)
+        assert tokens(page) == expected(text)
+    prompt(page).fill("word " * 200)
+    page.wait_for_timeout(2500)
+    assert page.get_by_text("more than the window's 128").is_visible()
+    assert page.evaluate("() => window.hit") is None
+    watched.assert_clean()
+
+
+def test_the_rebuild_has_a_mark_of_its_own_on_the_time_line(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    event = page.get_by_role("button", name="cache rebuilt: an event before step 1")
+    prompt(page).fill("word " * 200)
+    page.wait_for_timeout(2500)
+    assert not event.is_visible()
+    page.get_by_role("button", name="Next token").click()
+    event.wait_for()
+    assert ask(page, "[view.play.step, view.play.frames.length, view.lit.size]") == [-1, 77, 4]
+    said = "Before step 1 · n = 64 again: the cache was rebuilt."
+    assert said in page.locator(".tokenviz .words").inner_text()
+    assert said in page.locator(".tokenviz .status").inner_text()
+    event.click()
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-network-inspector h4').innerText === 'Before step 1 · Cache rebuilt'"
+    )
+    page.get_by_role("button", name="One step on").click()
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-network-inspector h4').innerText === 'Input · Embedding'"
+    )
+    page.get_by_role("slider", name="Step").focus()
+    page.keyboard.press("Home")  # the event is the time line's first place
+    page.wait_for_function("() => canvasRoot.view.play.step === -1")
+    page.get_by_role("button", name="Next token").click()
+    event.wait_for(state="hidden")
+    watched.assert_clean()
+
+
+def test_an_earlier_prediction_can_be_opened(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    page.get_by_role("button", name="10 tokens").click()
+    page.wait_for_function("() => document.querySelectorAll('.tv-chip.made').length === 11")
+    page.get_by_role("combobox", name="Prediction").click()
+    page.get_by_role("option", name="2. ·played").click()
+    page.get_by_text("not the latest: 9 came after it").wait_for()
+    assert page.locator(".tv-chip.shown").inner_text().split() == ["·played", "504"]
+    watched.assert_clean()
+
+
+def test_the_text_keeps_its_height_and_the_map_its_place(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    top = page.locator(".tokenviz").first.bounding_box()
+    for _ in range(11):
+        page.get_by_role("button", name="10 tokens").click()
+        watched.ready()
+    assert page.locator(".tv-chip.made").count() > 60
+    assert page.locator(".tokenviz").first.bounding_box()["y"] == top["y"]
+    box = page.locator(".tv-text").bounding_box()
+    last = page.locator(".tv-chip.last").bounding_box()
+    assert last["y"] + last["height"] <= box["y"] + box["height"]  # its end is in sight
+
+
+def test_following_ends_with_the_drawing(visit: Visit) -> None:
+    page = network(visit())
+    ask(page, "view.playbar.go(18)")  # the last step of block 1
+    page.wait_for_timeout(600)
+    lit, low, end, scale, inset = ask(
+        page,
+        "[view.items.get([...view.lit][0]).y, view.window[3], view.data.scene.height, view.scale, view.inset.bottom]",
+    )
+    assert lit < low - inset / scale
+    assert low - inset / scale <= end + 13 / scale  # nothing but a margin lies between the drawing's end and the bar
 
 
 def test_it_looks_right_in_both_themes_and_on_a_phone(visit: Visit) -> None:

@@ -120,6 +120,31 @@ def draw_bar(draw: Draw, pieces: Sequence[str], most: int = 12) -> str:
     return f'{bar}<div class="tv-mark"><b style="left: {draw.number:.3%}">▲ {draw.number:.4f}</b></div>'
 
 
+def sharing(heads: int, groups: int, dark: bool) -> str:
+    """Query heads above, the key/value heads that they read below, and a line from each to its own."""
+    text, state = ("#F3F5F7", "#F08A4B") if dark else ("#0B0E12", "#D55E00")
+    wide, group = 92, heads // groups
+
+    def box(x: float, y: int, name: str, colour: str) -> str:
+        frame = f'x="{x - 40}" y="{y}" width="80" height="26" rx="6"'
+        return (
+            f'<rect {frame} fill="none" stroke="{colour}" stroke-width="1.5"/>'
+            f'<text x="{x}" y="{y + 17}" text-anchor="middle" font-size="12" fill="{text}">{name}</text>'
+        )
+
+    parts = []
+    for h in range(heads):
+        x, low = (h + 0.5) * wide, (h // group + 0.5) * wide * group
+        parts.append(f'<path d="M{x} 28 L{low} 66" stroke="{text}" stroke-width="1.3" fill="none"/>')
+        parts.append(box(x, 2, f"query {h}", text))
+    parts += [box((k + 0.5) * wide * group, 66, f"key/value {k}", state) for k in range(groups)]
+    says = f"{heads} query heads, {groups} key/value heads; query head h reads key/value head h/{group}, rounded down"
+    return (
+        f'<svg viewBox="0 0 {heads * wide} 96" style="width: 100%; max-width: {heads * wide}px" role="img" '
+        f'aria-label="{says}">{"".join(parts)}</svg>'
+    )
+
+
 def legend(dark: bool) -> str:
     """What the map's shapes mean; every entry has a shape of its own."""
     text, edge = ("#F3F5F7", "#A3AEBA") if dark else ("#0B0E12", "#59636E")
