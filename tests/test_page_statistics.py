@@ -105,7 +105,7 @@ def test_rows_filter_and_downloads() -> None:
 
 def test_a_change_of_ones_own() -> None:
     app = opened(section="What would help", model="qwen3.5-0.8b", tokens="3", what_kv="fp8")
-    table = next(t for t in tables(app) if "change" in t)
+    table = next(t for t in tables(app) if "tokens per step" in t)
     assert table["change"].tolist()[-1] == "your own"
     assert table["tokens per step"].tolist()[-1] == 3
 

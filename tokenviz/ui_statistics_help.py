@@ -51,7 +51,9 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         found = outcomes(side, own)
         draw(helps.whatif_chart, helps.whatif_data(found), finding=name + _best(found), key=f"whatif{i}",
              alt="Bytes per token under each change.")  # fmt: skip
-        table(helps.whatif_table(found), key=f"whatif_table{i}")
+        rows = helps.whatif_table(found)
+        table(rows[["change", "relieves"]].iloc[1:].rename(columns={"relieves": "effect"}), key=f"whatif_effect{i}")
+        table(rows.drop(columns="relieves"), key=f"whatif_table{i}")
     if other is not None:
         st.markdown("**Second minus first**, under the same changes")
         both(lambda side: helps.whatif_table(outcomes(side, own)), this, other, ["change"],
