@@ -30,6 +30,39 @@ def test_every_row_has_its_source(machine: Machine) -> None:
     assert machine.peak_flops_per_s or "publishes no peak" in machine.note
 
 
+# Multiply-adds a clock: units x width, then the clock in MHz; two FLOP each. Published figures are rounded
+# to 0.1 TFLOP/s, the oldest to 1.
+UNITS = {
+    "NVIDIA A100 80 GB SXM": (108 * 4 * 256, 1_410),  # 108 SMs of 4 tensor cores, boost clock
+    "NVIDIA H100 SXM": (132 * 4 * 512, 1_830),
+    "NVIDIA H200 SXM": (132 * 4 * 512, 1_830),
+    "NVIDIA GeForce RTX 4090": (128 * 4 * 64, 2_520),  # half the width when sums are kept in fp32
+    "NVIDIA GeForce RTX 5090": (170 * 4 * 64, 2_407),
+    "AMD Instinct MI300X": (304 * 1_024, 2_100),  # 304 compute units
+    "AMD Instinct MI325X": (304 * 1_024, 2_100),
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_dense_peaks_follow_from_units_and_clocks(name: str) -> None:
+    machine = next(m for m in machines() if m.name == name)
+    width, mhz = UNITS[name]
+    published = machine.peak_flops_per_s
+    digits = -12 if "A100" in name else -11
+    assert round(2 * width * mhz * 10**6, digits) == published["bf16"]
+    assert not {p: n for p, n in published.items() if p != "bf16" and round(n / published["bf16"], 3) != 2}
+
+
+def test_bandwidths_follow_from_buses() -> None:
+    # pins x Gbit/s a pin / 8; twelve channels of 64 bits; Apple publishes whole GB/s
+    bits = {"NVIDIA GeForce RTX 4090": 384 * 21_000, "NVIDIA GeForce RTX 5090": 512 * 28_000,
+            "AMD EPYC 9755, one socket": 12 * 64 * 6_400, "Apple M3 Ultra (512 GB)": 1_024 * 6_400}  # fmt: skip
+    found = {m.name: m.bandwidth_bytes_per_s for m in machines() if m.name in bits}
+    assert {n: b // 10**6 for n, b in found.items()} == {n: mbit // 8 for n, mbit in bits.items()} | {
+        "Apple M3 Ultra (512 GB)": 819_000
+    }
+
+
 def test_names_are_unique_and_makers_differ() -> None:
     names = [m.name for m in machines()]
     assert len(set(names)) == len(names) >= 8
