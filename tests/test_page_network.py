@@ -383,7 +383,21 @@ def test_cached_positions_are_marked_as_reused_or_new() -> None:
     first = grid(cache.outputs[0], read(STORY, cache.outputs[0]), window[:-1], STORY.positions, ())
     assert set(values.cells(first, values.window(first, 0, 0))["row_new"]) == {"◆ new"}
     chart = values.heat(shown, values.window(shown, 0, 0), values.statistics(read(AFTER, cache.outputs[0])), "light")
-    assert [layer["mark"]["type"] for layer in chart["spec"]["layer"]] == ["rect", "text"]
+    assert [layer["mark"]["type"] for layer in chart["spec"]["layer"]] == ["rect", "point"]
+    fill = chart["spec"]["layer"][1]["encoding"]["fill"]  # filled or hollow: no colour is needed to tell
+    assert fill["condition"] == {"test": "datum.row_new === '◆ new'", "value": fill["condition"]["value"]}
+    assert fill["value"] == "transparent"
+
+
+def test_the_cache_says_which_positions_are_new() -> None:
+    test = open_page()
+    test.session_state[f"{KEY}.selected"] = "layers.0.mixer.cache"
+    test.run()
+    m = test.session_state["network.run"].last.attended
+    assert f"◆ the keys and values of all {m} positions are new in this advance; nothing was reused" in words(test)
+    test.button(key="network.one").click().run()
+    assert f"◇ keys and values of positions 0 to {m - 1} were reused from the cache" in words(test)
+    assert f"◆ position {m} is new in this advance" in words(test)
 
 
 def test_statistics_leave_out_what_is_not_allowed() -> None:
@@ -456,8 +470,9 @@ def test_from_afar_each_section_has_a_name() -> None:
 
 
 def test_the_sharing_of_heads_is_drawn() -> None:
-    drawn = network_html.sharing(4, 2, dark=False)
-    assert [f">query {h}<" in drawn for h in range(4)] == [True] * 4
-    # heads are 92 apart, so they stand at 46, 138, 230, 322; their key/value heads below the middle of two
-    lines = [("46.0", "92.0"), ("138.0", "92.0"), ("230.0", "276.0"), ("322.0", "276.0")]
-    assert [f"M{x} 28 L{low} 66" in drawn for x, low in lines] == [True] * 4
+    drawn = network_html.sharing(4, 2)
+    first, second = drawn.split("</b>")[:2]
+    assert [f"query {h}<" in first for h in range(4)] == [True, True, False, False]
+    assert [f"query {h}<" in second for h in range(4)] == [False, False, True, True]
+    assert "key/value 0" in first
+    assert "key/value 1" in second

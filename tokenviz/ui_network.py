@@ -15,6 +15,7 @@ from tokenviz import ui, ui_canvas
 from tokenviz.decoder.generate import MAX_CHARACTERS, Advance
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
+from tokenviz.decoder.past import MOST_KEPT
 from tokenviz.decoder.stations import PredictionMap
 from tokenviz.ui_network_ask import Run, ask
 from tokenviz.ui_network_inspect import inspect
@@ -39,6 +40,8 @@ ABOUT = (
     "**Its window.** It sees {window} tokens. When they are full, the latest {half} are computed again from position "
     "0, because a rotated key belongs to its position. Prompts may have {characters:,} characters; only their last "
     "{window} tokens are seen.",
+    "**Going back.** The list named Prediction opens any of the latest {kept} predictions of the text. It is computed "
+    "again with the cache, the sampling and the seed of its time, so every number is the one it had.",
 )
 
 
@@ -213,7 +216,7 @@ def _explain(decoder: Decoder) -> None:
     st.subheader("What you see, and what it leaves out")
     facts = {
         "parameters": decoder.parameters, "window": decoder.window, "half": decoder.window // 2,
-        "characters": MAX_CHARACTERS,
+        "characters": MAX_CHARACTERS, "kept": MOST_KEPT,
     }  # fmt: skip
     for paragraph in ABOUT:
         st.markdown(paragraph.format(**facts))

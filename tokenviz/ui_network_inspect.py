@@ -84,7 +84,8 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
     rows = "".join(_row(found, extent, way, port) for way, port in ports)
     st.html(
         '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th>'
-        f"<th>value</th><th>dimensions</th><th>now</th><th>from</th></tr>{rows}</table>"
+        + "".join(f'<th style="padding-right:14px">{name}</th>' for name in ("value", "dimensions", "now", "from"))
+        + f"</tr>{rows}</table>"
     )
     letters = dict.fromkeys(d for _, p in ports for d in p.dims if d in network_text.REASONS)
     reasons = dict.fromkeys(network_text.REASONS[d] for d in letters)
@@ -172,7 +173,7 @@ def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapN
 def _sharing(made: Advance) -> None:
     """Which query heads read which key/value head."""
     extent = sizes(made)
-    st.html(network_html.sharing(extent["K"] * extent["G"], extent["K"], _dark()))
+    st.html(network_html.sharing(extent["K"] * extent["G"], extent["K"]))
     st.caption("query head h reads key/value head ⌊h/2⌋; nothing is copied")
 
 
@@ -252,13 +253,17 @@ def _window(shown: values.Grid, node: MapNode) -> values.Window:
 def _statistics(stats: values.Statistics, shares: bool) -> None:
     if not stats.count:
         return
-    reach = "the largest" if shares else "the 1st and 99th percentile"
+    reach = (
+        f"the largest, from 0 to {values.exact(stats.most)}"
+        if shares
+        else f"the 1st or the 99th percentile, whichever is farther from 0 ({values.exact(stats.p1)}, "
+        f"{values.exact(stats.p99)})"
+    )
     hidden = f" · {stats.hidden:,} not allowed (×)" if stats.hidden else ""
     st.caption(
         f"{stats.count:,} values{hidden} · true minimum {values.exact(stats.least)}, true maximum "
         f"{values.exact(stats.most)} · mean {values.exact(stats.mean)} · standard deviation "
-        f"{values.exact(stats.deviation)} · colours reach {reach}: {values.exact(stats.p1)} to "
-        f"{values.exact(stats.p99)}"
+        f"{values.exact(stats.deviation)} · colours reach {reach}"
     )
 
 

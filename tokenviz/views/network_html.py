@@ -22,6 +22,15 @@ STYLE = """<style>
 .tv-read small { margin-right: 4px; opacity: 0.75; }
 .tv-read.out { opacity: 0.5; text-decoration: line-through; }
 .tv-chip.shown { outline: 2px dashed currentColor; outline-offset: 1px; }
+.tv-share { display: flex; gap: 28px; font-size: 0.85rem; text-align: center; }
+.tv-share > div { display: flex; flex-direction: column; align-items: center; }
+.tv-share > div > div { display: flex; gap: 10px; }
+.tv-share span, .tv-share b { border: 1.5px solid currentColor; border-radius: 6px; padding: 2px 9px;
+  font-weight: 400; }
+.tv-share b { border: 4px double var(--tv-state); border-radius: 10px; }
+.tv-share i { width: 58%; height: 9px; border: 1.5px solid currentColor; border-top: 0; position: relative;
+  margin-bottom: 9px; }
+.tv-share i::after { content: ""; position: absolute; left: 50%; top: 100%; height: 9px; border-left: 1.5px solid; }
 .tv-space { opacity: 0.4; }
 .tv-words { display: flex; flex-wrap: wrap; row-gap: 2px; line-height: 1.7; }
 .tv-words span { border-radius: 4px; padding: 2px 1px; white-space: pre-wrap; border-bottom: 2px solid transparent; }
@@ -44,7 +53,10 @@ STYLE = """<style>
 def themed(dark: bool) -> str:
     """The style with the colours of a theme."""
     line, made, accent = ("#45515d", "#123a5e", "#7CC0FF") if dark else ("#b9c1c9", "#dcebf9", "#0B5CAD")
-    return f"{STYLE}<style>:root {{ --tv-line: {line}; --tv-made: {made}; --tv-accent: {accent}; }}</style>"
+    state = "#F08A4B" if dark else "#D55E00"
+    names = {"line": line, "made": made, "accent": accent, "state": state}
+    colours = " ".join(f"--tv-{name}: {colour};" for name, colour in names.items())
+    return f"{STYLE}<style>:root {{ {colours} }}</style>"
 
 
 def piece_html(piece: str) -> str:
@@ -120,29 +132,14 @@ def draw_bar(draw: Draw, pieces: Sequence[str], most: int = 12) -> str:
     return f'{bar}<div class="tv-mark"><b style="left: {draw.number:.3%}">▲ {draw.number:.4f}</b></div>'
 
 
-def sharing(heads: int, groups: int, dark: bool) -> str:
-    """Query heads above, the key/value heads that they read below, and a line from each to its own."""
-    text, state = ("#F3F5F7", "#F08A4B") if dark else ("#0B0E12", "#D55E00")
-    wide, group = 92, heads // groups
-
-    def box(x: float, y: int, name: str, colour: str) -> str:
-        frame = f'x="{x - 40}" y="{y}" width="80" height="26" rx="6"'
-        return (
-            f'<rect {frame} fill="none" stroke="{colour}" stroke-width="1.5"/>'
-            f'<text x="{x}" y="{y + 17}" text-anchor="middle" font-size="12" fill="{text}">{name}</text>'
-        )
-
+def sharing(heads: int, groups: int) -> str:
+    """Query heads above, the key/value heads that they read below, joined by a bracket."""
+    each = heads // groups
     parts = []
-    for h in range(heads):
-        x, low = (h + 0.5) * wide, (h // group + 0.5) * wide * group
-        parts.append(f'<path d="M{x} 28 L{low} 66" stroke="{text}" stroke-width="1.3" fill="none"/>')
-        parts.append(box(x, 2, f"query {h}", text))
-    parts += [box((k + 0.5) * wide * group, 66, f"key/value {k}", state) for k in range(groups)]
-    says = f"{heads} query heads, {groups} key/value heads; query head h reads key/value head h/{group}, rounded down"
-    return (
-        f'<svg viewBox="0 0 {heads * wide} 96" style="width: 100%; max-width: {heads * wide}px" role="img" '
-        f'aria-label="{says}">{"".join(parts)}</svg>'
-    )
+    for k in range(groups):
+        queries = "".join(f"<span>query {h}</span>" for h in range(k * each, (k + 1) * each))
+        parts.append(f"<div><div>{queries}</div><i></i><b>key/value {k}</b></div>")
+    return f'<div class="tv-share">{"".join(parts)}</div>'
 
 
 def legend(dark: bool) -> str:

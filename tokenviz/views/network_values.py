@@ -208,16 +208,18 @@ def _marks(base: alt.Chart, data: pd.DataFrame, part: Window, ink: str) -> list[
     """Beside each cached position: a filled diamond where it is new, a hollow one where it was reused."""
     found = []
     if "row_new" in data:
-        found.append(_mark(base, f"datum.column === {part.column}", "row_new", ink, -8, 0).encode(x=alt.value(0)))
+        found.append(_mark(base, f"datum.column === {part.column}", "row_new", ink, xOffset=-8).encode(x=alt.value(0)))
     if "column_new" in data:
         last = f"datum.row === {part.row + part.height - 1}"
-        found.append(_mark(base, last, "column_new", ink, 0, 8).encode(y=alt.value("height")))
+        found.append(_mark(base, last, "column_new", ink, yOffset=8).encode(y=alt.value("height")))
     return found
 
 
-def _mark(base: alt.Chart, where: str, what: str, ink: str, dx: int, dy: int) -> alt.Chart:
-    once = base.transform_filter(where).transform_calculate(mark=f"slice(datum.{what}, 0, 1)")
-    return cast("alt.Chart", once.mark_text(fontSize=9, color=ink, dx=dx, dy=dy).encode(text="mark:N"))
+def _mark(base: alt.Chart, where: str, what: str, ink: str, **shift: int) -> alt.Chart:
+    new = alt.condition(f"datum.{what} === '{NEW}'", alt.value(ink), alt.value("transparent"))
+    once = base.transform_filter(where)
+    marked: Any = once.mark_point(shape="diamond", size=26, stroke=ink, strokeWidth=0.9, **shift)  # type: ignore[arg-type]
+    return cast("alt.Chart", marked.encode(fill=new))
 
 
 def _width(grid: Grid, part: Window) -> Any:
