@@ -114,6 +114,8 @@ def test_slow_playing_starts_with_a_new_token() -> None:
     test.button(key="network.slow").click().run()
     assert canvas(test)["play"]["running"] is True
     assert len(test.session_state["network.run"].last.session.generated) == 2
+    test.button(key="network.one").click().run()
+    assert canvas(test)["play"]["running"] is False  # another token is not played unasked
 
 
 def test_continuous_runs_until_a_station_is_selected() -> None:
@@ -259,6 +261,25 @@ def test_an_example_is_written_into_the_field_and_typing_is_not() -> None:
     assert field(test)["text"] == examples()[2][0]
     assert field(test)["made"] == made + 1
     assert test.session_state["network.run"].text == examples()[2][0]
+
+
+def test_an_example_wins_over_what_was_typed_just_before() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from tokenviz.ui_network_prompt import KEY, _listen, put
+
+        def clicked() -> None:
+            st.session_state[KEY] = {"typed": {"text": "older", "read": True, "n": 1}}
+            put("newer")
+            _listen()  # the field's own callback comes after the button's
+
+        st.button("example", on_click=clicked)
+        st.text(st.session_state.get("network.prompt", ""))
+
+    test = AppTest.from_function(page).run()
+    test.button[0].click().run()
+    assert test.text[0].value == "newer"
 
 
 def test_a_prompt_beyond_the_window_strikes_its_beginning_through() -> None:

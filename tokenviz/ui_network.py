@@ -98,12 +98,13 @@ def stage(decoder: Decoder, found: PredictionMap) -> None:
     left, right = st.columns([11, 9], gap="small")
     with left:
         plays = st.session_state["network.plays"]
+        asked = plays > 0 and made.index == st.session_state["network.played"]
         says = made.rebuild.says(decoder.window) if made.rebuild else ""
         which = f"play {plays}" + (f" of {made.index}" if says else "")
         ui_canvas.graph_canvas(
             payload(found), key=KEY, height=HEIGHT, label=_label(found),
             open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, which, says),
-            step=-1 if says else None, running=plays > 0, rate=2, file_name="tokenviz-network",
+            step=-1 if says else None, running=asked, rate=2, file_name="tokenviz-network",
         )  # fmt: skip
     with right, st.container(height=HEIGHT, key="network-inspector"):
         station = _choose(decoder, found, run, made)

@@ -167,6 +167,7 @@ def _more(count: int | None) -> None:
 def _play() -> None:
     _more(1)
     st.session_state["network.plays"] += 1
+    st.session_state["network.played"] = st.session_state["network.run"].last.index
     st.session_state["network.continuous"] = False
 
 

@@ -53,6 +53,7 @@ def prompt(decoder: Decoder, examples: Mapping[str, str]) -> str:
 
 def put(text: str) -> None:
     """Write a text into the field and have it read."""
+    _listen()  # what was typed before is older than this text, even if its message comes in the same run
     state = st.session_state
     state[TEXT] = state[READ] = text
     state["network.made"] = state.get("network.made", 0) + 1

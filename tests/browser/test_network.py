@@ -95,6 +95,17 @@ def test_slow_motion_plays_follows_and_stops_at_a_click(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_a_play_starts_once(visit: Visit) -> None:
+    page = network(visit())
+    page.get_by_role("button", name="Play slowly").click()
+    page.wait_for_function("() => canvasRoot.view.play && canvasRoot.view.play.step >= 1", timeout=20_000)
+    for option in ("1. ·Lucy", "2. ·played"):  # to an earlier prediction and back
+        page.get_by_role("combobox", name="Prediction").click()
+        page.get_by_role("option", name=option).click()
+        page.wait_for_timeout(1200)
+        assert ask(page, "view.play.timer") is None
+
+
 def test_ten_steps_a_second_cost_no_traffic(visit: Visit) -> None:
     watched = visit()
     page = network(watched)

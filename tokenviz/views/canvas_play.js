@@ -69,7 +69,10 @@ function setPlay(view, play) {
   view.playbar.words.hidden = !play.captions;
   view.playbar.rate.value = String(play.rate || 4);
   seek(view, play.step);
-  if (play.running) startPlay(view);
+  // A play that runs `once` does not start again when the reader comes back to it.
+  if (!play.running || (play.once && view.ran === play.id)) return;
+  view.ran = play.id;
+  startPlay(view);
 }
 
 function seek(view, step) {

@@ -70,6 +70,7 @@ def play(found: PredictionMap, advance_id: str, rebuilt: str = "") -> dict[str, 
     return {
         **({"before": event} if rebuilt else {}),
         "id": advance_id,
+        "once": True,
         "frames": [[step] for step in found.steps],
         "captions": captions,
         "marks": marks,
