@@ -2,10 +2,13 @@
 
 import pytest
 
-from tokenviz.catalog import load_model
+from tokenviz import trace as tracing
+from tokenviz.catalog import bundled_models, load_model
 from tokenviz.graph import Block
+from tokenviz.notation import ConfigError
+from tokenviz.recipes import recipe_of
 from tokenviz.schedule import schedule_block
-from tokenviz.trace import trace
+from tokenviz.trace import trace, trace_section
 
 
 def blocks(name: str, **changes: object) -> dict[str, Block]:
@@ -85,3 +88,24 @@ def test_equal_layers_share_one_trace() -> None:
     step = trace(model.architecture, model.scenario())
     assert sorted(step.multiplicity.values()) == [1, 1, 1, 23, 68, 92]
     assert sum(step.multiplicity.values()) == 2 + 2 * 92
+
+
+@pytest.mark.parametrize("name", bundled_models())
+def test_a_recipe_sees_the_context_in_the_extents_of_its_letters_alone(name: str) -> None:
+    """One block stands for all contexts with the same letters: traced with its own context, it is the same."""
+    try:
+        model = load_model(name)
+    except ConfigError:
+        assert name == "deepseek-v4-flash"
+        return
+    for context in (0, 1, 300, 1_000_000):
+        scenario = model.scenario(context=context).structure
+        for section in {section for layer in model.architecture.layers for section in layer.sections}:
+            letters = tuple(recipe_of(section.body).sizes(section.body, scenario).items())
+            d_model = model.architecture.d_model
+            own = tracing._section.__wrapped__(section, scenario, letters, d_model, False, 0)
+            found = trace_section(section, scenario, d_model=d_model, looked_up=False, number=0)
+            assert found.values == own.values
+            assert [op.id for op in found.ops] == [op.id for op in own.ops]
+            assert found.sizes == own.sizes
+            assert found.states == own.states

@@ -1,8 +1,9 @@
 """Architecture + Scenario -> DecodeStep: each distinct section is traced once, every layer refers to its trace."""
 
+from dataclasses import replace
 from functools import lru_cache
 
-from tokenviz.architecture import Architecture, Section
+from tokenviz.architecture import Architecture, Parallel, Section
 from tokenviz.builder import Builder
 from tokenviz.graph import Block, BlockRef, DecodeStep
 from tokenviz.recipes import ends, recipe_of
@@ -13,7 +14,7 @@ from tokenviz.scenario import Scenario
 
 def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
     """The dependency graph of one step. Cost grows with the distinct sections, not with the layers."""
-    lookup, output = ends.lookup(architecture, scenario), ends.output(architecture, scenario)
+    lookup, output = _ends(architecture, replace(scenario.structure, context=0))
     blocks = {lookup.key: lookup}
     sequence = [BlockRef(lookup.key, None, "lookup")]
     keys: dict[tuple[Section, bool], str] = {}
@@ -39,13 +40,35 @@ def trace(architecture: Architecture, scenario: Scenario) -> DecodeStep:
     return DecodeStep(blocks, tuple(sequence), scenario.positions, scenario.context)
 
 
+@lru_cache(maxsize=64)
+def _ends(architecture: Architecture, anywhere: Scenario) -> tuple[Block, Block]:
+    """Lookup and output; neither depends on the context."""
+    return ends.lookup(architecture, anywhere), ends.output(architecture, anywhere)
+
+
 def trace_section(section: Section, scenario: Scenario, *, d_model: int, looked_up: bool, number: int) -> Block:
     """One residual update, ``T D`` -> ``T D``; `number` tells apart the blocks of one kind.
 
     `looked_up` means that the normalised input came with the embedding row, so that the norm is not computed.
     """
+    letters = recipe_of(section.body).sizes(section.body, scenario)
+    # A recipe sees the context only in the extents of its letters. So a section whose letters do not depend on it is
+    # one block for all contexts, and so is all that was computed from it. Branches have letters of their own.
+    fixed = scenario.structure if isinstance(section.body, Parallel) else replace(scenario.structure, context=0)
+    return _section(section, fixed, tuple(letters.items()), d_model, looked_up, number)
+
+
+@lru_cache(maxsize=256)
+def _section(
+    section: Section,
+    scenario: Scenario,
+    letters: tuple[tuple[str, int], ...],
+    d_model: int,
+    looked_up: bool,
+    number: int,
+) -> Block:
     recipe = recipe_of(section.body)
-    b = Builder({"T": scenario.positions, "D": d_model, **recipe.sizes(section.body, scenario)})
+    b = Builder({"T": scenario.positions, "D": d_model, **dict(letters)})
     x = hidden = b.input("residual", "T D", name="x", says="The residual stream.")
     if looked_up:
         hidden = b.input("normalised", "T D", name="x̂", says="The normalised twin of the embedding row.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tokenviz.graph import Block, DecodeStep, Role, Value, Wire
 
@@ -17,7 +18,8 @@ class Parameters:
     tied: bool
 
 
-def weight_reads(block: Block) -> Iterator[tuple[Value, int]]:
+@lru_cache(maxsize=512)
+def weight_reads(block: Block) -> tuple[tuple[Value, int], ...]:
     """Each weight of a block with the elements of it that one step reads.
 
     A lookup or a gather reads the rows it picks, any other reader the whole weight. What is folded from weights is read
@@ -31,8 +33,7 @@ def weight_reads(block: Block) -> Iterator[tuple[Value, int]]:
         for operand in tables:
             for weight_id, elements in _behind(block, wires, operand, rows):
                 widest[weight_id] = max(widest[weight_id], elements)
-    for weight in block.weights:
-        yield weight, widest[weight.id]
+    return tuple((weight, widest[weight.id]) for weight in block.weights)
 
 
 def _behind(block: Block, wires: Mapping[str, Wire], id: str, limit: int | None) -> Iterator[tuple[str, int]]:

@@ -9,15 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from itertools import count
 from statistics import median
+from typing import Any
 
 from tokenviz.analysis import analyze, report
 from tokenviz.catalog import Model, bundled_models, data_dir, model_from_text
 from tokenviz.notation import ConfigError
-from tokenviz.schedule import schedule_block
-from tokenviz.storage import matrix_inputs
-from tokenviz.trace import remembered
 
 
 def timed(call: Callable[[], object], runs: int = 15) -> float:
@@ -33,10 +32,17 @@ def timed(call: Callable[[], object], runs: int = 15) -> float:
 
 def cold(text: str, name: str) -> dict[str, object]:
     """Config text to every figure, with nothing remembered from an earlier run."""
-    for cache in (remembered, schedule_block, matrix_inputs):
-        cache.cache_clear()
+    for remembered in caches():
+        remembered.cache_clear()
     model: Model = model_from_text(text, name)
     return report(analyze(model, model.scenario()))
+
+
+@cache
+def caches() -> tuple[Any, ...]:
+    """Every function of the library that remembers results."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("tokenviz")]
+    return tuple({id(f): f for m in modules for f in vars(m).values() if hasattr(f, "cache_clear")}.values())
 
 
 def import_ms(module: str) -> float:
@@ -66,6 +72,10 @@ def main() -> None:
     texts = {p.stem.split("__")[1].lower(): p.read_text() for p in (data_dir() / "configs").glob("*__*.json")}
     flagship = texts["qwen3.8-2.4t-a95b"]
     rows.append(("config to every figure, 2.4T", timed(lambda: cold(flagship, "2.4T"))))
+    model, contexts = model_from_text(flagship, "2.4T"), count(1_000)
+    rows.append(
+        ("the same at another context", timed(lambda: report(analyze(model, model.scenario(context=next(contexts))))))
+    )
     for layers in (24, 100, 400, 1000):
         config = {k: v for k, v in json.loads(flagship).items() if k != "layer_types"} | {"num_hidden_layers": layers}
         text = json.dumps(config)
