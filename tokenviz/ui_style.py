@@ -9,7 +9,7 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.5rem; padding-bottom: 2rem; max-width: 1600px; }
 [data-testid="stSidebarUserContent"] { padding-bottom: 1rem; }
 [class*="st-key-canvas-loader"] { position: absolute; height: 0; overflow: hidden; }
-[class*="st-key-config_in_link"], :has(> [class*="st-key-config_in_link"]) { display: none; }
+.st-key-config_in_link, [data-testid="stLayoutWrapper"]:has(> .st-key-config_in_link) { display: none; }
 [class*="st-key-pick_"] button, [class*="st-key-pick_"] button > * { justify-content: flex-start; text-align: left; }
 [data-testid="stHeading"] h1 { padding-top: 0.25rem; }
 :is(a, button, summary, input[role="combobox"], input[type="checkbox"], input[type="radio"]):focus-visible {

@@ -8,9 +8,14 @@ export default function ({ data, parentElement }) {
     box.columns = data.columns.map((c) => c.name).join("\n");
     Object.assign(state, { column: null, down: false, words: "" });
     build(box, state);
+    box.words = null;
   }
-  fill(box, state);
-  box.watcher ??= new ResizeObserver(() => fit(box));
+  const words = JSON.stringify(data.texts);
+  if (box.words !== words) {
+    box.words = words;
+    fill(box, state);
+  }
+  box.watcher ??= new ResizeObserver(() => box.clientWidth !== box.fitted && fit(box));
   box.watcher.observe(box);
   return () => box.watcher?.disconnect();
 }
@@ -98,6 +103,7 @@ function order(a, b, down) {
 
 function fit(box) {
   const scroll = box.querySelector(".scroll");
+  box.fitted = box.clientWidth;
   box.classList.remove("cards");
   const wide = scroll.scrollWidth > scroll.clientWidth + 1;
   box.classList.toggle("cards", wide && box.clientWidth < 720);
