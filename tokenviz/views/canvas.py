@@ -21,7 +21,7 @@ from pyvis.network import Network
 
 from tokenviz.views.scene import Box, Bubble, Cell, Edge, Item, Node, Panel, Rect, Scene
 
-_PARTS = ("find", "draw", "view", "svg", "play", "events")
+_PARTS = ("find", "draw", "edges", "view", "svg", "play", "events")
 
 
 def network(scene: Scene, draggable: bool = False) -> Network:
@@ -64,6 +64,7 @@ def scene_payload(scene: Scene, draggable: bool = False) -> dict[str, Any]:
         "id": scene.id,
         "width": _near(scene.width),
         "height": _near(scene.height),
+        **_given({"room": scene.room}),
         "nodes": [_without(node, "color", "label") for node in net.nodes],
         "edges": [_without(edge, "arrows") for edge in net.edges],
         "panels": [_panel(panel) for panel in scene.panels],

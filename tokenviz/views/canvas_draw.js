@@ -7,6 +7,8 @@ const HEAD = 24;
 const FADED = 0.25;
 const ASIDE = 0.5;
 const TOO_SMALL = 5;
+const LEAST_NAME = 9;
+const MOST_GROWTH = 2.2;
 
 function coloursOf(element, palette) {
   const css = getComputedStyle(element);
@@ -189,102 +191,6 @@ function paintFarNote(ctx, view, note) {
   ctx.fillText(note.text, note.x, note.y);
 }
 
-// ---- edges ------------------------------------------------------------------------------------------------------
-
-function edgeLook(view, edge) {
-  const { colours } = view;
-  const looks = {
-    data: [colours.edge, 1],
-    residual: [colours.muted, 1],
-    static: [colours.lifetimes.static.outline, 0.6],
-    state: [colours.lifetimes.state.outline, 0.9],
-    retained: [colours.lifetimes.state.outline, 0.75],
-  };
-  let [colour, alpha] = looks[edge.kind];
-  const inPath = view.path && view.path.edges.has(edge.id);
-  const hovered = view.hover && (view.hover === edge.id || touches(view, edge, view.hover));
-  if (inPath || hovered) [colour, alpha] = [edge.kind === "state" ? colour : colours.accent, 1];
-  else if (view.path) alpha *= view.tracing ? FADED : ASIDE;
-  if (view.dim.has(edge.source) && view.dim.has(edge.target)) alpha *= FADED;
-  const flowing = view.lit.has(edge.target);
-  if (flowing) [colour, alpha] = [colours.accent, 1];
-  const strong = inPath || hovered || flowing || view.selected === edge.id;
-  return { colour, alpha, width: hair(view, edge.width) + (strong ? hair(view, 0.8, 0.6) : 0), strong };
-}
-
-function paintEdge(ctx, view, edge) {
-  const line = lineOf(view, edge);
-  if (!line || !near(view, line.bounds)) return;
-  const look = edgeLook(view, edge);
-  ctx.globalAlpha = look.alpha;
-  ctx.strokeStyle = look.colour;
-  ctx.fillStyle = look.colour;
-  ctx.lineWidth = look.width;
-  ctx.lineJoin = "round";
-  ctx.setLineDash(edge.dashed ? [5 + edge.width, 3 + edge.width] : []);
-  ctx.beginPath();
-  traceLine(ctx, line, edge.arrow ? headLength(view, edge) * 0.8 : 0);
-  ctx.stroke();
-  ctx.setLineDash([]);
-  if (edge.arrow) paintHead(ctx, line, headLength(view, edge));
-  ctx.globalAlpha = 1;
-}
-
-function headLength(view, edge) {
-  return Math.max(6 + edge.width, 3.5 / view.scale);
-}
-
-// Follow the line and stop `short` of its end, where the arrowhead takes over.
-function traceLine(ctx, line, short) {
-  const points = line.points;
-  const last = points[points.length - 1];
-  const [dx, dy] = line.end;
-  const stop = [last[0] - dx * short, last[1] - dy * short];
-  ctx.moveTo(points[0][0], points[0][1]);
-  if (line.bend) {
-    ctx.quadraticCurveTo(line.bend[0], line.bend[1], stop[0], stop[1]);
-  } else if (line.loop) {
-    ctx.bezierCurveTo(...line.loop[0], ...line.loop[1], stop[0], stop[1]);
-  } else {
-    for (let i = 1; i < points.length - 1; i++) {
-      const [a, b, c] = [points[i - 1], points[i], i + 1 === points.length - 1 ? stop : points[i + 1]];
-      const radius = Math.min(8, span(a, b) / 2, span(b, c) / 2);
-      ctx.arcTo(b[0], b[1], c[0], c[1], radius);
-    }
-    ctx.lineTo(stop[0], stop[1]);
-  }
-}
-
-function paintHead(ctx, line, length) {
-  const [x, y] = line.points[line.points.length - 1];
-  const [dx, dy] = line.end;
-  const half = length * 0.42;
-  ctx.beginPath();
-  ctx.moveTo(x, y);
-  ctx.lineTo(x - dx * length - dy * half, y - dy * length + dx * half);
-  ctx.lineTo(x - dx * length + dy * half, y - dy * length - dx * half);
-  ctx.closePath();
-  ctx.fill();
-}
-
-function paintEdgeLabel(ctx, view, edge) {
-  if (!edge.text || !legible(view, SIZE.small * 1.3)) return;
-  const line = lineOf(view, edge);
-  if (!line || !near(view, line.bounds)) return;
-  const look = edgeLook(view, edge);
-  ctx.globalAlpha = Math.min(1, look.alpha + 0.1);
-  ctx.font = fontOf(view, SIZE.small, look.strong ? 600 : 400);
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.lineJoin = "round";
-  ctx.lineWidth = 4;
-  ctx.strokeStyle = view.colours.background;
-  ctx.strokeText(edge.text, line.middle[0], line.middle[1]);
-  ctx.fillStyle = look.strong ? view.colours.text : view.colours.muted;
-  ctx.fillText(edge.text, line.middle[0], line.middle[1]);
-  ctx.globalAlpha = 1;
-}
-
 // ---- items ------------------------------------------------------------------------------------------------------
 
 function paintItem(ctx, view, item) {
@@ -431,11 +337,14 @@ function paintLoop(ctx, colour, x, y) {
   ctx.fill();
 }
 
-function paintNode(ctx, view, node, { left, top }) {
+function paintNode(ctx, view, node, { top }) {
   const { colours } = view;
   const lit = view.lit.has(node.id);
   const hot = lit || isHot(view, node.id);
-  rounded(ctx, left, top, node.w, node.h, node.look ? node.h / 2 : 8);
+  const [lines, grown] = [node.text.split("\n"), growth(view)];
+  const width = widthOfNode(ctx, view, node, lines, grown);
+  const left = node.x - width / 2;
+  rounded(ctx, left, top, width, node.h, node.look ? node.h / 2 : 8);
   ctx.fillStyle = lit ? colours.accent : node.op ? colours.op[node.op] : colours.background;
   ctx.fill();
   if (view.done.has(node.id) && !lit) {
@@ -449,20 +358,31 @@ function paintNode(ctx, view, node, { left, top }) {
   ctx.strokeStyle = hot ? colours.accent : node.op ? "rgba(0,0,0,0.28)" : colours.muted;
   ctx.stroke();
   if (lit) paintHere(ctx, view, node, left);
-  if (!legible(view, SIZE.title)) return;
-  const lines = node.text.split("\n");
-  const count = lines.length + (node.number ? 1 : 0);
-  let y = node.y - ((count - 1) * LINE) / 2;
+  if (!legible(view, SIZE.title * grown)) return;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = lit ? colours.background : node.op ? colours.ink : colours.text;
-  ctx.font = fontOf(view, SIZE.title, 600);
-  for (const line of lines) {
-    write(ctx, line, node.x, y, node.w - 12);
-    y += LINE;
-  }
-  ctx.font = fontOf(view, SIZE.small);
-  if (node.number) write(ctx, node.number, node.x, y, node.w - 12);
+  const most = grown > 1 ? Math.max(1, Math.floor(node.h / (LINE * grown))) : lines.length + 1;
+  const texts = [...lines.map((line) => [line, SIZE.title, 600]), [node.number, SIZE.small, 400]];
+  const shown = texts.filter(([text]) => text).slice(0, most);
+  shown.forEach(([text, size, weight], i) => {
+    ctx.font = fontOf(view, size * grown, weight);
+    write(ctx, text, node.x, node.y + (i - (shown.length - 1) / 2) * LINE * grown, width - 12);
+  });
+}
+
+// Where a drawing leaves room between its nodes, their names keep a size that can be read from afar.
+function growth(view) {
+  if (!view.data.scene.room) return 1;
+  return Math.min(Math.max(1, LEAST_NAME / (SIZE.title * view.scale)), MOST_GROWTH);
+}
+
+// A node is as wide as its grown name asks for, as far as there is room beside it.
+function widthOfNode(ctx, view, node, lines, grown) {
+  if (grown === 1) return node.w;
+  ctx.font = fontOf(view, SIZE.title * grown, 600);
+  const wanted = Math.max(...lines.map((line) => widthOf(ctx, line))) + 12;
+  return Math.min(Math.max(node.w, wanted), node.w + view.data.scene.room);
 }
 
 // The step that is played: a second outline and a pointer from the left, so that colour is not the only sign.

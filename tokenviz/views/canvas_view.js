@@ -101,6 +101,20 @@ function openView(view, fresh) {
   const panel = view.panels.find((candidate) => candidate.id === view.data.open);
   if (panel) showRegion(view, panel, true);
   else fitAll(view, true);
+  if (view.data.scene.room) showHeaviest(view);
+}
+
+// A drawing of weighted arrows that is too wide for readable names opens at its heaviest arrow.
+function showHeaviest(view) {
+  const { width, height } = view.data.scene;
+  const free = room(view);
+  if (Math.min(free.width / width, free.height / height) >= 0.3) return;
+  const heaviest = [...view.edges.values()].reduce((best, edge) => (best && best.width >= edge.width ? best : edge), null);
+  const ends = heaviest ? [view.items.get(heaviest.source), view.items.get(heaviest.target)] : [];
+  if (!ends.length) return;
+  view.touched = true;
+  const middle = (axis) => (ends[0][axis] + ends[1][axis]) / 2;
+  moveView(view, { position: { x: middle("x"), y: middle("y") }, scale: 0.6 }, true);
 }
 
 function remember(view) {

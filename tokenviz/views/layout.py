@@ -16,13 +16,15 @@ from tokenviz.handoffs_block import Arrow
 from tokenviz.placement import Point
 from tokenviz.views.format import exact, si
 from tokenviz.views.layers import layered
-from tokenviz.views.layout_nodes import node_of
+from tokenviz.views.layout_nodes import GAP, node_of
 from tokenviz.views.scene import Edge, Node, Panel, Rect, Scene
 
 POWER = 0.25
 THIN, THICK = 0.8, 7.5
 MARGIN, HEADING, BETWEEN = 24.0, 56.0, 40.0
 BOW, STEEP, ROUND = 0.16, 0.7, 14.0
+BESIDE = 12.0
+"""What stays free between placed nodes whose names have grown."""
 
 
 def line_width(values: int, largest: int) -> float:
@@ -71,7 +73,7 @@ def placed(graph: HandoffGraph, positions: Sequence[Point], id: str, frame: Sequ
     names = _names(graph)
     pairs = {(a.source, a.target) for a in graph.arrows}
     edges = tuple(_edge(a, names, largest, curve=_bow(a, rects, pairs)) for a in reversed(graph.arrows))
-    return Scene(id, width, height, nodes=nodes, edges=edges)
+    return Scene(id, width, height, nodes=nodes, edges=edges, room=GAP - BESIDE)
 
 
 def centres_of(scene: Scene) -> dict[str, Point]:

@@ -195,7 +195,11 @@ Part = Item | Panel | Edge | Note
 
 @dataclass(frozen=True)
 class Scene:
-    """A whole drawing, `width` x `height` canvas units from (0, 0). A new `id` makes the canvas fit the view again."""
+    """A whole drawing, `width` x `height` canvas units from (0, 0). A new `id` makes the canvas fit the view again.
+
+    Where there is `room` beside every node, names and heavy arrows keep a readable size from afar, and nodes may become
+    wider by as much.
+    """
 
     id: str
     width: float
@@ -206,6 +210,7 @@ class Scene:
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
     notes: tuple[Note, ...] = ()
+    room: float = 0.0
 
     def __post_init__(self) -> None:
         _check_ids(self)
