@@ -462,8 +462,8 @@ def test_chips_and_the_draw_escape_their_text() -> None:
 
 def test_attention_over_the_text_writes_what_matters() -> None:
     shown = network_html.attention(["a", "<b>"], [0.25, 0.75], 1, dark=False)
-    assert "25%" in shown
-    assert "75%" in shown
+    assert "25 %" in shown
+    assert "75 %" in shown
     assert "&lt;b&gt;" in shown
     assert shown.count('class="query"') == 1
 

@@ -22,6 +22,7 @@ from tokenviz.ui_network_inspect import inspect
 from tokenviz.ui_network_past import REBUILD, ask_prediction, looked_at, rebuilt
 from tokenviz.views import network_html, network_scene, network_text
 from tokenviz.views.canvas import scene_payload
+from tokenviz.views.format import share
 
 KEY = "network-map"
 HEIGHT = 760
@@ -65,10 +66,11 @@ def says(decoder: Decoder, run: Run) -> str:
     """What the page shows, with the finding for this text."""
     made = run.last
     piece = decoder.tokenizer.piece(made.token)
-    share = made.draw.before[made.token]
+    steps = len(prediction_map(decoder.architecture).steps)
+    given, chance = share(made.draw.before[made.token]), share(1 / decoder.architecture.vocab)
     return (
-        f"A small trained decoder reads the text and makes the next token in **77 recorded steps**. Here it chose "
-        f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{share:.1%}** (a blind guess: 0.1 %). "
+        f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it chose "
+        f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{given}** (a blind guess: {chance}). "
         "Open any station of the map and see its numbers."
     )
 

@@ -136,7 +136,7 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
         name = f"{piece_names([vocabulary[token]])[0]} ({token})"
         for when, shares in (("before", draw.before), ("after", draw.after)):
             share, logit = float(shares[token]), values.exact(float(made.result.logits[-1, token]))
-            rows.append((rank, name, when, share, f"{share:.7%} (logit {logit})"))
+            rows.append((rank, name, when, share, f"{share * 100:.7f} % (logit {logit})"))
     frame = pd.DataFrame(rows, columns=["rank", "token", "when", "share", "text"])
     how = "greedy" if sampling.greedy else f"temperature {sampling.temperature:g}"
     how += f", top-k {sampling.top_k}" if sampling.top_k else ""
@@ -145,8 +145,8 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
     st.altair_chart(values.bars(frame, title, 1 / pieces.size, _theme()), key="network.bars")
     kept = int(np.count_nonzero(draw.after))
     st.caption(
-        f"Dashed line: a blind guess, 1/{pieces.size:,} = {1 / pieces.size:.4%}. All {pieces.size:,} shares add up to "
-        f"{draw.before.sum():.12g} before and {draw.after.sum():.12g} after; {kept:,} tokens can be drawn."
+        f"Dashed line: a blind guess, 1/{pieces.size:,} = {100 / pieces.size:.4f} %. All {pieces.size:,} shares add "
+        f"up to {draw.before.sum():.12g} before and {draw.after.sum():.12g} after; {kept:,} tokens can be drawn."
     )
 
 
@@ -183,7 +183,7 @@ def _lens(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
     rows = []
     for reading in readings(decoder, found, made):
         place = "Embedding" if reading.region == "input" else f"After {reading.region}"
-        names = [f"{piece_names([decoder.tokenizer.piece(i)])[0]}  {share:.1%}" for i, share in reading.best]
+        names = [f"{piece_names([decoder.tokenizer.piece(i)])[0]}  {share * 100:.1f} %" for i, share in reading.best]
         rows.append((place, *names))
     st.dataframe(pd.DataFrame(rows, columns=["place", "1st", "2nd", "3rd"]), hide_index=True, key="network.lens")
 

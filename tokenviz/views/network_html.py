@@ -104,7 +104,7 @@ def attention(pieces: Sequence[str], shares: Sequence[float], query: int, dark: 
     colour = "240, 138, 75" if dark else "213, 94, 0"
     found = []
     for i, (piece, share) in enumerate(zip(pieces, shares, strict=True)):
-        number = f"<sub>{share:.0%}</sub>" if share >= 0.05 else ""
+        number = f"<sub>{share * 100:.0f} %</sub>" if share >= 0.05 else ""
         mark = ' class="query"' if i == query else ""
         style = (
             f"background: rgba({colour}, {0.75 * share:.3f}); border-color: rgba({colour}, {min(1.0, share * 2):.3f})"
@@ -122,10 +122,12 @@ def draw_bar(draw: Draw, pieces: Sequence[str], most: int = 12) -> str:
     for token in shown:
         share, hit = float(draw.after[token]), ' class="hit"' if token == draw.token else ""
         name = piece_html(pieces[token]) if share > 0.04 else ""
-        parts.append(f'<span{hit} style="width: {share:.4%}" title="{escape(pieces[token])} {share:.4%}">{name}</span>')
+        parts.append(
+            f'<span{hit} style="width: {share:.4%}" title="{escape(pieces[token])} {share * 100:.4f} %">{name}</span>'
+        )
     if rest > 0:
         hit = ' class="hit"' if draw.token not in shown else ""
-        parts.append(f'<span{hit} style="width: {rest:.4%}" title="all others {rest:.4%}">others</span>')
+        parts.append(f'<span{hit} style="width: {rest:.4%}" title="all others {rest * 100:.4f} %">others</span>')
     bar = f'<div class="tv-draw">{"".join(parts)}</div>'
     if draw.number is None:
         return bar

@@ -259,7 +259,7 @@ def bars(rows: pd.DataFrame, title: str, baseline: float, theme: str) -> alt.Lay
                         legend=alt.Legend(title=None, orient="top"))
     )  # fmt: skip
     guess = alt.Chart(pd.DataFrame({"x": [baseline]})).mark_rule(strokeDash=[4, 3], color=colours.text)
-    line = guess.encode(x="x:Q", tooltip=alt.value(f"a blind guess: {baseline:.3%}"))
+    line = guess.encode(x="x:Q", tooltip=alt.value(f"a blind guess: {baseline * 100:.3f} %"))
     return cast("alt.LayerChart", alt.layer(marks, line).properties(width="container", height={"step": 11}))
 
 
