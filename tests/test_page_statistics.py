@@ -1,5 +1,7 @@
 """The page itself, run without a browser: every section for the three profiles, comparison, links and wrong input."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -7,7 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tokenviz.catalog import load_model
 from tokenviz.ui_statistics import TABS
+from tokenviz.ui_statistics_parts import csv_of
+from tokenviz.views.statistics import Side, rows_table
 
 ROOT = Path(__file__).parent.parent
 PROFILES = {
@@ -164,3 +169,11 @@ def test_no_table_shows_a_key_for_a_block_kind() -> None:
             assert not {"deltanet", "moe", "attention", "ffn", "output", "lookup"} & set(map(str, table.columns))
             for column in {"block", "kind"} & set(table.columns):
                 assert not {"deltanet", "moe", "attention", "ffn", "output"} & set(table[column])
+
+
+def test_a_place_outside_the_layers_has_an_empty_layer_in_the_file() -> None:
+    model = load_model("qwen3.5-0.8b")
+    table = rows_table(Side(model, model.scenario()), folded=False)
+    first = next(csv.DictReader(io.StringIO(csv_of(table))))
+    assert first["layer"] == ""
+    assert "<NA>" not in csv_of(table)

@@ -110,8 +110,8 @@ def stage(decoder: Decoder, found: PredictionMap) -> None:
         )  # fmt: skip
     with right, st.container(height=HEIGHT, key="network-inspector"):
         station = _choose(decoder, found, run, made)
-        if station == REBUILD and made.rebuild:
-            rebuilt(decoder, made, made.rebuild)
+        if station == REBUILD:
+            rebuilt(decoder, found, made)
         else:
             inspect(decoder, found, made, station)
 
@@ -210,8 +210,9 @@ def _text(decoder: Decoder, run: Run, made: Advance) -> None:
     if run.rebuilt:
         happened, why = run.rebuilt.split(". ", 1)
         says = f"**{happened}.** {why}"
-    elif session.ended:
-        says = "**The model ended its text here.** Another token would begin a new one."
+    if session.ended:
+        ended = "**The model ended its text here.** Another token would begin a new one."
+        says = f"{says} {ended}" if run.rebuilt else ended
     st.caption(f"{min(used, decoder.window)} of {decoder.window} positions · {says}")
 
 

@@ -140,7 +140,7 @@ def _controls() -> Sampling:
     st.button("Next token", on_click=_more, args=(1,), type="primary", icon=":material/add:", key="network.one")
     st.button(
         "Play slowly", on_click=_play, icon=":material/slow_motion_video:", key="network.slow",
-        help="Makes the next token and goes through its 77 steps on the map.",
+        help="Makes the next token and goes through its steps on the map, one by one.",
     )  # fmt: skip
     count = int(st.session_state.get("network.count", 10))
     st.button(f"{count} tokens", on_click=_more, args=(None,), icon=":material/fast_forward:", key="network.many")

@@ -2,14 +2,16 @@
 
 looked_at(decoder, run) -> Advance      the prediction that the inspector shows: the latest, or one before
 ask_prediction(decoder, run)            the list to choose it from
-rebuilt(decoder, made, rebuild)         the rebuild as an event with its own page in the inspector
+rebuilt(decoder, found, made)           the rebuild as an event with its own page in the inspector
 """
 
 import streamlit as st
 
-from tokenviz.decoder.generate import Advance, Rebuild
+from tokenviz.decoder.events import sizes
+from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.past import MOST_KEPT
+from tokenviz.decoder.stations import PredictionMap
 from tokenviz.ui_network_ask import Run
 from tokenviz.views import network_html
 from tokenviz.views.network_panes import piece_names
@@ -53,21 +55,25 @@ def _piece(decoder: Decoder, token: int) -> str:
     return piece_names([decoder.tokenizer.piece(token)])[0]
 
 
-def rebuilt(decoder: Decoder, made: Advance, rebuild: Rebuild) -> None:
+def rebuilt(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
     """What happened before step 1: which tokens left, which stayed, and what became of their keys and values."""
+    rebuild = made.rebuild
+    if rebuild is None:
+        return
     st.markdown("#### Before step 1 · Cache rebuilt")
-    st.caption("an event of its own, outside the 77 steps")
+    st.caption(f"an event of its own, outside the {len(found.steps)} steps")
     st.markdown(rebuild.says(decoder.window))
     st.markdown(
         "A key is turned by its position (RoPE). When the oldest tokens leave, every other token moves to a new "
         "position, so no cached key is right any more. All are computed anew: this advance computes many positions "
         "where others compute one."
     )
-    full, kept = decoder.window, rebuild.kept
+    full, kept, extent = decoder.window, rebuild.kept, sizes(made)
+    row = 2 * extent["K"] * extent["H"]  # keys and values of one position
     st.markdown(
         "| | before | after |\n| --- | ---: | ---: |\n"
         f"| positions in the cache, m | {full} | {kept} |\n"
-        f"| numbers in each block's cache, 2 · m · 2 · 32 | {2 * full * 64:,} | {2 * kept * 64:,} |\n"
+        f"| numbers in each block's cache, 2 · m · {extent['K']} · {extent['H']} | {row * full:,} | {row * kept:,} |\n"
         f"| positions that this advance computes, n | – | {kept} |"
     )
     ids = made.session.ids[:-1]

@@ -96,13 +96,17 @@ def both(
         table(compared(own, worded(make(other), other.step), keys, values), key=key)
 
 
+def csv_of(rows: pd.DataFrame) -> str:
+    """A table as CSV; what is missing is an empty cell."""
+    return to_csv({str(name): [None if x is pd.NA else x for x in cells.tolist()] for name, cells in rows.items()})
+
+
 def download(label: str, rows: Callable[[], pd.DataFrame], file_name: str, *, key: str) -> None:
     """A CSV in raw units, made when it is asked for; the page does not run again."""
 
-    def made() -> str:
-        return to_csv({str(name): cells.tolist() for name, cells in rows().items()})
-
-    st.download_button(label, made, file_name, "text/csv", key=key, on_click="ignore", icon=":material/download:")
+    st.download_button(
+        label, lambda: csv_of(rows()), file_name, "text/csv", key=key, on_click="ignore", icon=":material/download:"
+    )
 
 
 def how_to_read(text: str) -> None:

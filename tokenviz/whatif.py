@@ -57,6 +57,7 @@ class Outcome:
     """One step under a change. Weight bytes are a range: experts may coincide. The rest is exact."""
 
     tokens: int  # positions x batch
+    batch: int
     operations: int  # drawn operations of the step; sequences of a batch are width inside an operation
     critical_path: int
     macs: int
@@ -81,10 +82,13 @@ class Outcome:
 
     @property
     def per_token(self) -> Mapping[str, float]:
-        """What one token uses of each resource; for bytes of weights the most."""
+        """What one token uses of each resource; for bytes of weights the most.
+
+        The chain is that of its own sequence: sequences of a batch go through it side by side, and none gets shorter.
+        """
         figures = {
-            "weight bytes": self.most_weight_bytes, "state bytes": self.state_bytes, "chain": self.critical_path,
-            "operations": self.operations, "MACs": self.macs,
+            "weight bytes": self.most_weight_bytes, "state bytes": self.state_bytes,
+            "chain": self.critical_path * self.batch, "operations": self.operations, "MACs": self.macs,
         }  # fmt: skip
         return MappingProxyType({name: n / self.tokens for name, n in figures.items()})
 
@@ -98,6 +102,7 @@ def what_if(architecture: Architecture, base: Scenario, change: Change) -> Outco
     state = loaded(architecture, scenario).keeps(kept(step, scenario), scenario.context)
     return Outcome(
         tokens=scenario.positions * change.batch,
+        batch=change.batch,
         operations=summary.operations,
         critical_path=summary.critical_path,
         macs=arithmetic(step)["mac"] * change.batch,

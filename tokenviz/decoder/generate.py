@@ -72,9 +72,11 @@ class Rebuild:
 
     def says(self, window: int) -> str:
         """What happened, in words with its numbers."""
+        seen = self.dropped + self.kept
         return (
-            f"n = {self.kept} again: the cache was rebuilt. All {window} positions were taken, so the oldest "
-            f"{self.dropped} tokens left and the latest {self.kept} were computed again from position 0."
+            f"n = {self.kept} again: the cache was rebuilt. All {window} positions were taken and {seen - window} more "
+            f"waited, so the oldest {self.dropped} of {seen} tokens left and the latest {self.kept} were computed "
+            "again from position 0."
         )
 
 

@@ -76,6 +76,7 @@ function rounded(ctx, left, top, width, height, radius) {
 }
 
 function strengthOf(view, id) {
+  if (view.lit.has(id)) return 1; // what runs now is never faded, whatever was selected before
   if (view.dim.has(id)) return FADED;
   if (!view.path || view.path.items.has(id)) return 1;
   return view.tracing ? FADED : ASIDE;

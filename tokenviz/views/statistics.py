@@ -78,8 +78,7 @@ def gate_note(side: Side) -> str:
     """The one sentence about the two readings of the attention output gate; empty where they do not differ."""
     if not side.model.gate_differs:
         return ""
-    # How many operations there are does not depend on the context: one trace of each reading serves all of them.
-    study, own = (summarise(traced(side.model.architecture, replace(side.scenario, gate=g, context=0))).operations
+    study, own = (summarise(traced(side.model.architecture, replace(side.scenario, gate=g))).operations
                   for g in ("study", "implemented"))  # fmt: skip
     return (
         f"Operations are {exact(study)} as the published study read the attention output gate and {exact(own)} as it "

@@ -63,7 +63,7 @@ def whatif_table(outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
             "tokens per step": o.tokens,
             "operations per step": o.operations,
             "critical path per step": o.critical_path,
-            "critical path per token": o.critical_path / o.tokens,
+            "critical path per token": o.per_token["chain"],
             "least bytes per token": o.fewest_bytes / o.tokens,
             "most bytes per token": o.most_bytes / o.tokens,
             "FLOP per byte, least": o.intensity(o.most_bytes),
