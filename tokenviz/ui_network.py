@@ -207,12 +207,11 @@ def _text(decoder: Decoder, run: Run, made: Advance) -> None:
         f"written by the model: {session.drawn}, shaded · the number below a piece is its place in the vocabulary, a "
         "faint dot is a space"
     )
-    if run.rebuilt:
-        happened, why = run.rebuilt.split(". ", 1)
-        says = f"**{happened}.** {why}"
-    if session.ended:
-        ended = "**The model ended its text here.** Another token would begin a new one."
-        says = f"{says} {ended}" if run.rebuilt else ended
+    happened, _, why = run.rebuilt.partition(". ")
+    if session.ended:  # one line, so that the map keeps its place
+        why = "**The model ended its text here.** Another token would begin a new one."
+    if happened or session.ended:
+        says = f"**{happened}.** {why}" if happened else why
     st.caption(f"{min(used, decoder.window)} of {decoder.window} positions · {says}")
 
 

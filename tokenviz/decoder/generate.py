@@ -74,9 +74,8 @@ class Rebuild:
         """What happened, in words with its numbers."""
         seen = self.dropped + self.kept
         return (
-            f"n = {self.kept} again: the cache was rebuilt. All {window} positions were taken and {seen - window} more "
-            f"waited, so the oldest {self.dropped} of {seen} tokens left and the latest {self.kept} were computed "
-            "again from position 0."
+            f"n = {self.kept} again: the cache was rebuilt. {window} positions were full and {seen - window} more "
+            f"token waited: the oldest {self.dropped} left, the latest {self.kept} were computed again from 0."
         )
 
 
