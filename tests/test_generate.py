@@ -129,27 +129,27 @@ def test_a_text_that_ended_stops() -> None:
 # ------------------------------------------------------------------------------------------------ the window
 
 
-def test_a_full_window_is_rebuilt_from_its_last_half() -> None:
+def test_a_full_window_is_rebuilt_for_its_latest_tokens() -> None:
     session = begin(DECODER, "word " * 200)
     assert len(session.ids) == 128
     first = advance(DECODER, session, GREEDY)
     assert (first.positions, first.attended, first.rebuild) == (128, 128, None)
     second = advance(DECODER, first.session, GREEDY)
     assert second.rebuild is not None
-    # 128 cached and the one drawn make 129; the latest 64 stay
-    assert (second.positions, second.attended) == (64, 64)
-    assert (second.rebuild.dropped, second.rebuild.kept) == (65, 64)
-    assert second.window == first.session.ids[-64:]
-    assert second.rebuild.says(128).startswith("n = 64 again: the cache was rebuilt.")
-    assert second.rebuild.says(128).endswith(
-        " 128 positions were full and 1 more token waited: the oldest 65 left, the latest 64 were computed again "
-        "from 0."
+    # 128 cached and the one drawn make 129; the latest 128 stay
+    assert (second.positions, second.attended) == (128, 128)
+    assert (second.rebuild.dropped, second.rebuild.kept) == (1, 128)
+    assert second.window == first.session.ids[-128:]
+    assert second.rebuild.says(128) == (
+        "n = 128 again: the cache was rebuilt. All 128 positions were full when one more token came: the oldest token "
+        "left, and the latest 128 were computed again from position 0."
     )
-    alone = DECODER.step(64)
+    alone = DECODER.step(128)
     again = execute(alone, None, initial_state(alone.step), second.window)
     np.testing.assert_array_equal(second.result.logits, again.logits)
     third = advance(DECODER, second.session, GREEDY)
-    assert (third.positions, third.attended, third.rebuild) == (1, 65, None)
+    assert (third.positions, third.attended, third.rebuild) == (128, 128, second.rebuild)  # at every token from now on
+    assert third.window == second.session.ids[-128:]
 
 
 def test_the_window_is_used_to_its_last_position() -> None:
@@ -160,9 +160,8 @@ def test_the_window_is_used_to_its_last_position() -> None:
         session = made.session
         seen.append((made.positions, made.attended))
     first = seen[0][1]
-    cycle = [(64, 64), *((1, m) for m in range(65, 129))]
-    expected = [(first, first), *((1, m) for m in range(first + 1, 129)), *cycle * 4]
-    assert seen == expected[:260]
+    filling = [(first, first), *((1, m) for m in range(first + 1, 129))]
+    assert seen == filling + [(128, 128)] * (260 - len(filling))
 
 
 def test_a_long_prompt_keeps_its_end() -> None:
@@ -229,7 +228,7 @@ def test_the_command_says_what_the_window_did(capsys: pytest.CaptureFixture[str]
     notes = capsys.readouterr().err.splitlines()
     dropped = read_prompt(DECODER, "word " * 200).dropped
     assert notes[0] == f"note: the window holds 128 tokens; the prompt's first {dropped} were left out"
-    assert notes[1].startswith("note: n = 64 again: the cache was rebuilt.")
+    assert notes[1].startswith("note: n = 128 again: the cache was rebuilt.")
 
 
 @pytest.mark.parametrize("bad", [["--top-p", "0"], ["--tokens", "0"], ["--tokens", "x"], ["--temperature", "-1"]])

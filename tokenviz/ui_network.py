@@ -38,9 +38,9 @@ ABOUT = (
     "**What it leaves out.** Playback follows the recorded order and does not show parallel execution: Q, K and V, for "
     "instance, could run at the same time. Attention weights say where a head looked, not why the answer came. The "
     "reading after each block forces an unfinished row through the last step; the model itself never does that.",
-    "**Its window.** It sees {window} tokens. When they are full, the latest {half} are computed again from position "
-    "0, because a rotated key belongs to its position. Prompts may have {characters:,} characters; only their last "
-    "{window} tokens are seen.",
+    "**Its window.** It sees {window} tokens. When they are full, every further token pushes the oldest one out, and "
+    "the latest {window} are computed again from position 0, because a rotated key belongs to its position. Prompts "
+    "may have {characters:,} characters; only their last {window} tokens are seen, and spaces at the end are left out.",
     "**Going back.** The list named Prediction opens any of the latest {kept} predictions of the text. It is computed "
     "again with the cache, the sampling and the seed of its time, so every number is the one it had.",
 )
@@ -218,7 +218,7 @@ def _text(decoder: Decoder, run: Run, made: Advance) -> None:
 def _explain(decoder: Decoder) -> None:
     st.subheader("What you see, and what it leaves out")
     facts = {
-        "parameters": decoder.parameters, "window": decoder.window, "half": decoder.window // 2,
+        "parameters": decoder.parameters, "window": decoder.window,
         "characters": MAX_CHARACTERS, "kept": MOST_KEPT,
     }  # fmt: skip
     for paragraph in ABOUT:

@@ -7,7 +7,6 @@ rebuilt(decoder, found, made)           the rebuild as an event with its own pag
 
 import streamlit as st
 
-from tokenviz.decoder.events import sizes
 from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.past import MOST_KEPT
@@ -65,19 +64,18 @@ def rebuilt(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
     st.markdown(rebuild.says(decoder.window))
     st.markdown(
         "A key is turned by its position (RoPE). When the oldest tokens leave, every other token moves to a new "
-        "position, so no cached key is right any more. All are computed anew: this advance computes many positions "
-        "where others compute one."
+        "position, so no cached key is right any more and all are computed anew. The window stays full: this happens "
+        "again at every further token."
     )
-    full, kept, extent = decoder.window, rebuild.kept, sizes(made)
-    row = 2 * extent["K"] * extent["H"]  # keys and values of one position
+    kept = rebuild.kept
     st.markdown(
         "| | before | after |\n| --- | ---: | ---: |\n"
-        f"| positions in the cache, m | {full} | {kept} |\n"
-        f"| numbers in each block's cache, 2 · m · {extent['K']} · {extent['H']} | {row * full:,} | {row * kept:,} |\n"
-        f"| positions that this advance computes, n | – | {kept} |"
+        f"| the oldest token that stayed | position {rebuild.dropped} | position 0 |\n"
+        f"| the newest token | no room | position {kept - 1} |\n"
+        f"| cached keys that can be reused | {decoder.window} | none, so n = {kept} |"
     )
     ids = made.session.ids[:-1]
     ids = ids[len(ids) - rebuild.dropped - kept :]
-    st.markdown(f"**The window**: the {rebuild.dropped} tokens struck through left, the latest {kept} stayed")
+    st.markdown(f"**The window**: what is struck through left, the latest {kept} tokens stayed")
     st.html(network_html.chips(decoder.tokenizer.pieces(ids), ids, rebuild.dropped, 0))
     st.caption("The stations named Cache K/V show the new keys and values; step 1 follows with all of these tokens.")

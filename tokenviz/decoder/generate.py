@@ -17,8 +17,6 @@ from tokenviz.notation import TokenvizError
 
 MAX_CHARACTERS = 4_000
 MAX_TOKENS = 1_000
-REBUILD_KEEPS = 2
-"""A full window is rebuilt from its last half."""
 
 
 class PromptError(TokenvizError):
@@ -53,11 +51,6 @@ class Session:
         return self.ids[self.first :]
 
     @property
-    def generated(self) -> tuple[int, ...]:
-        """The tokens that were drawn."""
-        return self.ids[len(self.prompt.ids) :]
-
-    @property
     def ended(self) -> bool:
         """Whether the last token drawn says that the text is over."""
         return self.drawn > 0 and self.ids[-1] == END_ID
@@ -65,17 +58,17 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """The window was full: its first `dropped` tokens left, the other `kept` were computed again from position 0."""
+    """The window was full: the first `dropped` tokens left, the latest `kept` were computed again from position 0."""
 
     dropped: int
     kept: int
 
     def says(self, window: int) -> str:
         """What happened, in words with its numbers."""
-        seen = self.dropped + self.kept
+        left = "the oldest token" if self.dropped == 1 else f"the oldest {self.dropped} tokens"
         return (
-            f"n = {self.kept} again: the cache was rebuilt. {window} positions were full and {seen - window} more "
-            f"token waited: the oldest {self.dropped} left, the latest {self.kept} were computed again from 0."
+            f"n = {self.kept} again: the cache was rebuilt. All {window} positions were full when one more token came: "
+            f"{left} left, and the latest {self.kept} were computed again from position 0."
         )
 
 
@@ -131,8 +124,8 @@ def begin(decoder: Decoder, text: str) -> Session:
 def advance(decoder: Decoder, session: Session, sampling: Sampling) -> Advance:
     """Compute the tokens that are not in the cache yet and draw the next one.
 
-    The first call computes the whole prompt (n = m), later ones the token drawn last (n = 1). A full window is rebuilt
-    from its last half first.
+    The first call computes the whole prompt (n = m), later ones the token drawn last (n = 1). When the window is full,
+    the latest tokens that fit are computed anew (n = m again): then this happens at every token.
     """
     session, rebuild = _with_room(decoder, session)
     waiting = session.window[session.state.position :]
@@ -147,13 +140,12 @@ def _step(decoder: Decoder, waiting: tuple[int, ...]) -> Bound:
 
 
 def _with_room(decoder: Decoder, session: Session) -> tuple[Session, Rebuild | None]:
-    seen = len(session.window)
-    if seen <= decoder.window:
+    dropped = len(session.window) - decoder.window
+    if dropped <= 0:
         return session, None
-    kept = decoder.window // REBUILD_KEEPS
     # Rotated keys belong to their position, so no cached key of the old window is right in the new one.
-    moved = replace(session, first=len(session.ids) - kept, state=initial_state(decoder.step(1).step))
-    return moved, Rebuild(seen - kept, kept)
+    moved = replace(session, first=session.first + dropped, state=initial_state(decoder.step(1).step))
+    return moved, Rebuild(dropped, decoder.window)
 
 
 def generate(decoder: Decoder, text: str, sampling: Sampling, tokens: int) -> Iterator[Advance]:
