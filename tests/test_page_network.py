@@ -1,5 +1,7 @@
 """The Network page without a browser: every station opens, the text grows, odd text is harmless, nothing is shared."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tokenviz.decoder.events import outputs, read
+from tokenviz.decoder.events import read
 from tokenviz.decoder.generate import advance, begin, generate
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import load_decoder
@@ -15,6 +17,7 @@ from tokenviz.decoder.sampling import Sampling
 from tokenviz.ui_network import KEY
 from tokenviz.ui_network_ask import examples
 from tokenviz.ui_network_prompt import field_data
+from tokenviz.views import network_files as files
 from tokenviz.views import network_html, network_scene, network_text
 from tokenviz.views import network_values as values
 from tokenviz.views.network_panes import grid
@@ -156,10 +159,10 @@ def test_greedy_takes_the_likeliest_and_the_same_seed_the_same_token() -> None:
     test = open_page()
     write(test, "My name is")
     first = test.session_state["network.run"].last.token
-    test.number_input(key="network.seed").set_value(12).run()
-    test.number_input(key="network.seed").set_value(0).run()
+    test.number_input(key="seed").set_value(12).run()
+    test.number_input(key="seed").set_value(0).run()
     assert test.session_state["network.run"].last.token == first
-    test.toggle(key="network.greedy").set_value(True).run()
+    test.toggle(key="greedy").set_value(True).run()
     run = test.session_state["network.run"]
     assert run.last.token == int(run.last.draw.before.argmax())
     assert run.sampling.greedy
@@ -211,6 +214,60 @@ def test_the_rebuild_is_an_event_before_the_77_steps() -> None:
     write(test, "My name is")
     assert "before" not in canvas(test)["play"]
     assert "#### Before step 1 · Cache rebuilt" not in [m.value for m in test.markdown]
+
+
+# ------------------------------------------------------------------------------------------------ the link
+
+
+def opened(**link: str) -> AppTest:
+    """The page as somebody sees it who opened a link."""
+    test = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()
+    for name, value in link.items():
+        test.query_params[name] = value
+    test = test.switch_page("pages/network.py").run()
+    assert not test.exception
+    return test
+
+
+def test_a_link_brings_prompt_sampling_and_station_back() -> None:
+    test = opened(prompt="My name is", seed="3", top_k="40", station="layers.1.mixer.softmax")
+    run = test.session_state["network.run"]
+    assert (run.text, run.sampling.seed, run.sampling.top_k) == ("My name is", 3, 40)
+    assert field(test)["text"] == "My name is"
+    assert "#### Block 2 · Softmax" in [m.value for m in test.markdown]
+    assert test.session_state[f"{KEY}.selected"] == "layers.1.mixer.softmax"  # it is marked on the map, too
+
+
+def test_what_is_asked_stands_in_the_link() -> None:
+    test = open_page()
+    assert dict(test.query_params) == {}
+    write(test, "Once upon")
+    assert test.query_params["prompt"] == "Once upon"
+    test.session_state[f"{KEY}.selected"] = "layers.0.mixer.q"
+    test.run()
+    assert test.query_params["station"] == "layers.0.mixer.q"
+    write(test, examples()[0][0])  # the default needs no words
+    assert "prompt" not in test.query_params
+    write(test, "")
+    assert test.query_params["prompt"] == ""
+    write(test, "word " * 400)
+    assert "prompt" not in test.query_params
+    assert "too long for the link" in field(test)["says"]
+
+
+def test_an_empty_prompt_comes_back_from_its_link() -> None:
+    assert opened(prompt="").session_state["network.run"].text == ""
+
+
+def test_a_station_that_does_not_exist_is_named() -> None:
+    test = opened(station="<b>nope</b>")
+    assert "station in the link is" in test.warning[0].value
+    assert "<b>" not in test.warning[0].value
+
+
+def test_the_page_says_that_the_sidebar_is_for_the_others() -> None:
+    assert "for the other pages" in open_page().sidebar.info[0].value
+    assert not AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run().sidebar.info
 
 
 # ------------------------------------------------------------------------------------------------ the prompt
@@ -439,11 +496,36 @@ def test_masked_cells_are_marked_not_coloured() -> None:
 
 
 def test_the_files_hold_every_value() -> None:
-    array = next(iter(outputs(AFTER, MAP.nodes["layers.2.mixer.softmax"]).values()))
-    lines = values.csv(array).splitlines()
-    assert lines[0] == "axis0,axis1,axis2,axis3,value"
-    assert len(lines) == 1 + array.size
-    assert float(lines[-1].split(",")[-1]) == float(array[-1, -1, -1, -1])
+    port = MAP.nodes["layers.2.mixer.softmax"].outputs[0]
+    array, pieces = read(AFTER, port), DECODER.tokenizer.pieces(AFTER.window)
+    axes = files.named_axes(port, array.shape, pieces, AFTER.positions, ())
+    rows = list(csv.reader(io.StringIO(files.csv(array, axes))))
+    assert rows[0] == [
+        "position", "token", "key/value head", "query head of its group", "key position", "key token", "value",
+    ]  # fmt: skip
+    assert len(rows) == 1 + array.size
+    last = AFTER.attended - 1  # one position was computed, the last one
+    assert rows[1][:6] == [str(last), pieces[-1], "0", "0", "0", pieces[0]]
+    assert rows[-1][:6] == [str(last), pieces[-1], "1", "1", str(last), pieces[-1]]
+    assert float(rows[-1][-1]) == float(array[-1, -1, -1, -1])
+    with np.load(io.BytesIO(files.npz(array, axes))) as stored:
+        np.testing.assert_array_equal(stored["value"], array)
+        assert stored["axes"].tolist() == ["position", "key/value head", "query head of its group", "key position"]
+        assert stored["tokens_3"].tolist() == list(pieces)
+
+
+def test_every_value_has_named_axes_of_its_shape() -> None:
+    vocabulary = DECODER.tokenizer.pieces(range(1024))
+    for made in (STORY, AFTER):
+        pieces = DECODER.tokenizer.pieces(made.window)
+        for node in MAP.nodes.values():
+            for port in (*node.outputs, *node.inputs):
+                if node.role == "text" or node.kind in ("sharing", "select") or port.dims == ("T",):
+                    continue
+                array = read(made, port)
+                axes = files.named_axes(port, array.shape, pieces, made.positions, vocabulary)
+                assert len({axis.name for axis in axes}) == array.ndim
+                assert all(not a.pieces or len(a.pieces) == n for a, n in zip(axes, array.shape, strict=True))
 
 
 def test_chips_and_the_draw_escape_their_text() -> None:

@@ -37,7 +37,7 @@ PAGES = (
 )
 AS_PUBLISHED = "as published"
 _MOST_KEYS = 12  # named in the banner; further ones are counted
-_LEADS = {"Network": "The other pages show "}  # this one runs a small decoder of its own
+_OWN = "Network"  # this page runs a small decoder of its own: nothing that the sidebar asks concerns it
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
@@ -59,19 +59,27 @@ def run() -> None:
         [st.Page(path, title=title, url_path=url or None, default=not url) for path, title, url in PAGES],
         position="top",
     )
-    st.set_page_config(page_title=f"{page.title} · tokenviz", page_icon=ICON, layout="wide")
+    st.set_page_config(
+        page_title=f"{page.title} · tokenviz", page_icon=ICON, layout="wide",
+        initial_sidebar_state="collapsed" if page.title == _OWN else "auto",
+    )  # fmt: skip
     if not st.session_state.get("_navigated"):
         # A cold server runs pages/*.py by itself until a session has declared its navigation: declare it, start over.
         st.session_state["_navigated"] = True
         st.rerun()
     st.html(STYLE + (DARK_STYLE if st.context.theme.type == "dark" else ""))
     with st.sidebar:
+        if page.title == _OWN:
+            st.info("This page runs a small decoder of its own. What is chosen here is for the other pages.")
         asked = ask_model()
         choice = st.session_state["_choice"] = Choice(asked.model, _ask_scenario(asked.model))
         ui_share.copy_link()
     if asked.browse:
         gallery_dialog()
-    _in_plain_sight(choice, asked.trouble, _LEADS.get(page.title, ""))
+    if asked.trouble:
+        st.error(plain(f"{asked.trouble}. Still shown: {choice.model.name}."))
+    if page.title != _OWN:
+        _in_plain_sight(choice)
     _run_page(page)
     _settle(page.title)
     st.divider()
@@ -94,11 +102,9 @@ def chosen() -> Choice:
     return choice
 
 
-def _in_plain_sight(choice: Choice, trouble: str, lead: str) -> None:
-    """Above every page: what went wrong, what may not be exact, what the model is and what was assumed."""
+def _in_plain_sight(choice: Choice) -> None:
+    """Above every page about the model: what may not be exact, what it is and what was assumed."""
     model, scenario = choice.model, choice.scenario
-    if trouble:
-        st.error(plain(f"{trouble}. Still shown: {model.name}."))
     if keys := model.architecture.unread_keys:
         listed = ", ".join(keys[:_MOST_KEYS]) + (
             f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
@@ -108,11 +114,11 @@ def _in_plain_sight(choice: Choice, trouble: str, lead: str) -> None:
             "understood here and had no influence."
         )
     kept = st.session_state.get("_line")
-    if kept is None or kept[0] is not model or kept[1:3] != (scenario, lead):
+    if kept is None or kept[0] is not model or kept[1] != scenario:
         step = traced(model.architecture, scenario)
-        kept = model, scenario, lead, fact_line(model, step, scenario, assumptions(model, scenario), lead)
+        kept = model, scenario, fact_line(model, step, scenario, assumptions(model, scenario))
         st.session_state["_line"] = kept
-    st.html(kept[3])
+    st.html(kept[2])
 
 
 def _run_page(page: StreamlitPage) -> None:

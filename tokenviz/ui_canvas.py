@@ -36,7 +36,8 @@ def graph_canvas(
     *,
     key: str,
     label: str,
-    height: int = 640,
+    height: int | str = 640,
+    beside: str = "",
     open_at: str = "",
     lit: Sequence[str] = (),
     done: Sequence[str] = (),
@@ -57,7 +58,9 @@ def graph_canvas(
         scene: a `Scene`, or the cached result of `scene_payload(scene, draggable)`.
         key: names this canvas; view and selection are kept under it.
         label: says to a screen reader what the picture is.
-        height: in CSS pixels.
+        height: in CSS pixels, or a CSS length.
+        beside: key of the container that goes full screen with the canvas; "" leaves the canvas alone there. The page's
+            style spreads it while `body` has its key as `data-full`.
         open_at: id of the panel to show first; "" shows the whole drawing.
         lit, done, dim: ids drawn as running now, as finished, and faded.
         frames: what runs at each step; shows the play bar, which starts at `step` (None: nothing lit yet). A long
@@ -77,7 +80,8 @@ def graph_canvas(
         **payload,
         "key": key,
         "palette": palette.as_json(),
-        "height": height,
+        "height": f"{height}px" if isinstance(height, int) else height,
+        "beside": beside,
         "label": label,
         "open": open_at,
         "lit": list(lit),
@@ -98,7 +102,7 @@ def graph_canvas(
     _graph(
         key=key,
         data=data,
-        height=height,
+        height=height if isinstance(height, int) else "content",
         on_selected_change=lambda: keep("selected"),
         on_step_change=lambda: keep("step"),
         on_positions_change=lambda: keep("positions"),

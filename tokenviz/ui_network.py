@@ -11,13 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from tokenviz import ui, ui_canvas
+from tokenviz import ui, ui_canvas, ui_network_link
 from tokenviz.decoder.generate import MAX_CHARACTERS, Advance
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
 from tokenviz.decoder.past import MOST_KEPT
 from tokenviz.decoder.stations import PredictionMap
-from tokenviz.ui_network_ask import Run, ask
+from tokenviz.ui_network_ask import COLUMNS, Run, ask
 from tokenviz.ui_network_inspect import inspect
 from tokenviz.ui_network_past import REBUILD, ask_prediction, looked_at, rebuilt
 from tokenviz.views import network_html, network_scene, network_text
@@ -25,7 +25,8 @@ from tokenviz.views.canvas import scene_payload
 from tokenviz.views.format import share
 
 KEY = "network-map"
-HEIGHT = 760
+STAGE = "network-stage"
+HEIGHT = 760  # of the inspector, where the page's style does not say otherwise
 TICK_S = 0.4
 ABOUT = (
     "**What it is.** A Transformer decoder of {parameters:,} trained numbers: 4 blocks, 4 query heads that share 2 "
@@ -69,9 +70,9 @@ def says(decoder: Decoder, run: Run) -> str:
     steps = len(prediction_map(decoder.architecture).steps)
     given, chance = share(made.draw.before[made.token]), share(1 / decoder.architecture.vocab)
     return (
-        f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it chose "
-        f"**{ui.plain(piece.strip() or piece)}**, to which it gave a share of **{given}** (a blind guess: {chance}). "
-        "Open any station of the map and see its numbers."
+        f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it "
+        f"chose **{ui.plain(piece.strip() or piece)}**, at a share of **{given}** (a blind guess: {chance}). Open any "
+        "station to see its numbers."
     )
 
 
@@ -85,6 +86,7 @@ def _enter() -> None:
     if "network.continuous" not in state:
         state["network.continuous"] = False
         state["network.plays"] = 0
+        ui_network_link.arrive()
     if state.pop("network.stop", False):
         state["network.continuous"] = False
 
@@ -95,16 +97,18 @@ def _enter() -> None:
 def stage(decoder: Decoder, found: PredictionMap) -> None:
     """Text, map and inspector; a fragment."""
     run = _tick(decoder, found)
+    _linked(found)
     made = looked_at(decoder, run)
-    _text(decoder, run, made)
-    left, right = st.columns([11, 9], gap="small")
+    with st.container(key=STAGE, gap="small"):
+        _text(decoder, run, made)
+        left, right = st.columns(COLUMNS, gap="small")
     with left:
         plays = st.session_state["network.plays"]
         asked = plays > 0 and made.index == st.session_state["network.played"]
         says = made.rebuild.says(decoder.window) if made.rebuild else ""
         which = f"play {plays}" + (f" of {made.index}" if says else "")
         ui_canvas.graph_canvas(
-            payload(found), key=KEY, height=HEIGHT, label=_label(found),
+            payload(found), key=KEY, height=network_html.ROOM, beside=STAGE, label=_label(found),
             open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, which, says),
             step=-1 if says else None, running=asked, rate=2, file_name="tokenviz-network",
         )  # fmt: skip
@@ -130,16 +134,28 @@ def _tick(decoder: Decoder, found: PredictionMap) -> Run:
     return run
 
 
+def _linked(found: PredictionMap) -> None:
+    """The station in the address is the one that was opened last."""
+    state = st.session_state
+    if (name := ui_network_link.said("station")) is not None:
+        if name in found.nodes:
+            _open(name)
+        else:
+            wrong = f"station in the link is {name[:60]!r}; the map has none of that name. Choose one from the list."
+            st.warning(ui.plain(wrong))
+    ui_network_link.tell("station", state.get("network.link", ""), "")
+
+
 def _look(found: PredictionMap) -> bool:
     """Which station the inspector shows: what was clicked or played last. True when something was clicked now."""
     state = st.session_state
     selected, step = state.get(f"{KEY}.selected"), state.get(f"{KEY}.step")
     seen = state.get("network.seen", (None, None))
     state["network.seen"] = selected, step
-    if selected != seen[0]:
+    if selected != seen[0] and selected is not None:
         if selected in found.nodes:
-            state["network.shown"] = selected
-        return selected is not None
+            state["network.shown"] = state["network.link"] = selected
+        return True
     if step != seen[1] and step is not None:
         state["network.shown"] = REBUILD if step < 0 else found.steps[min(step, len(found.steps) - 1)]
     return False
@@ -177,10 +193,16 @@ def _named(found: PredictionMap, name: str) -> str:
 
 
 def _go(key: str) -> None:
-    chosen = st.session_state[key]
-    st.session_state["network.shown"] = chosen
-    st.session_state["network.seen"] = (chosen, st.session_state.get(f"{KEY}.step"))
-    ui_canvas.select(KEY, None if chosen == REBUILD else chosen)
+    _open(st.session_state[key])
+
+
+def _open(chosen: str) -> None:
+    """Show a station that was not chosen on the map, and select it there."""
+    state, on_map = st.session_state, None if chosen == REBUILD else chosen
+    state["network.shown"] = chosen
+    state["network.link"] = on_map or state.get("network.link", "")
+    state["network.seen"] = on_map, state.get(f"{KEY}.step")
+    ui_canvas.select(KEY, on_map)
 
 
 @lru_cache(maxsize=2)

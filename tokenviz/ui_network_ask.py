@@ -17,6 +17,8 @@ from tokenviz.decoder.sampling import MAX_SEED, Sampling
 from tokenviz.ui_network_prompt import prompt, put, take
 
 MOST_AT_ONCE = 100
+COLUMNS = (11, 9)
+"""Widths of what is asked and what is answered, of the map and its inspector."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,13 +66,16 @@ def examples() -> tuple[tuple[str, str], ...]:
 def ask(decoder: Decoder) -> Run:
     """Prompt and sampling; a changed prompt starts a new text, changed sampling draws the last token again."""
     prompts = dict(examples())
-    text = prompt(decoder, prompts)
-    st.pills(
-        "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
-        key="network.example", on_change=_take_example, default=None, label_visibility="collapsed",
-    )  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="center"):
-        sampling = _controls()
+    left, right = st.columns(COLUMNS, gap="small")
+    with left:
+        text = prompt(decoder, prompts)
+    with right:
+        st.pills(
+            "Examples, each shows something", range(len(prompts)), format_func=lambda i: _short(examples()[i][1]),
+            key="network.example", on_change=_take_example, default=None, wrap=True,
+        )  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            sampling = _controls()
     return settled(decoder, text, sampling)
 
 
@@ -101,21 +106,19 @@ def _sampling() -> Sampling:
     kept: Sampling = st.session_state.get("network.sampling", Sampling())
     temperature = "greedy" if kept.greedy else f"temperature {kept.temperature:g}"
     with st.popover(f"{temperature}, seed {kept.seed}", icon=":material/tune:", help="How the next token is drawn."):
-        greedy = st.toggle("Greedy: always the most likely", key="network.greedy", persist_state="session")
+        greedy = st.toggle("Greedy: always the most likely", key="greedy", bind="query-params")
         warmth = st.slider(
-            "Temperature", 0.05, 2.0, 0.8, 0.05, key="network.temperature", persist_state="session", disabled=greedy,
+            "Temperature", 0.05, 2.0, 0.8, 0.05, key="temperature", bind="query-params", disabled=greedy,
             help="Scores are divided by it: below 1 the likely become likelier, above 1 all come closer.",
         )  # fmt: skip
         top_k = st.number_input(
-            "Top-k (0: all)", 0, decoder_size(), 0, key="network.top_k", persist_state="session", disabled=greedy
+            "Top-k (0: all)", 0, decoder_size(), 0, key="top_k", bind="query-params", disabled=greedy
         )
         top_p = st.slider(
-            "Top-p", 0.05, 1.0, 1.0, 0.05, key="network.top_p", persist_state="session", disabled=greedy,
+            "Top-p", 0.05, 1.0, 1.0, 0.05, key="top_p", bind="query-params", disabled=greedy,
             help="The fewest tokens whose shares reach p; 1 keeps all.",
         )  # fmt: skip
-        seed = st.number_input(
-            "Seed", 0, MAX_SEED, 0, key="network.seed", persist_state="session", help="Same seed, same text."
-        )
+        seed = st.number_input("Seed", 0, MAX_SEED, 0, key="seed", bind="query-params", help="Same seed, same text.")
         st.number_input(
             "Tokens at once", 2, MOST_AT_ONCE, 10, key="network.count", persist_state="session",
             help="How many the button of that name makes.",

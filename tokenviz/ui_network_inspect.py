@@ -1,7 +1,6 @@
 """The inspector: one station of the prediction map with its equation, its dimensions and its numbers."""
 
-import io
-from collections.abc import Callable
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -15,8 +14,10 @@ from tokenviz.decoder.lens import readings
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.recompute import check
 from tokenviz.decoder.stations import MapNode, Port, PredictionMap
+from tokenviz.views import network_files as files
 from tokenviz.views import network_html, network_text
 from tokenviz.views import network_values as values
+from tokenviz.views.format import share
 from tokenviz.views.network_panes import grid, piece_names, window_pieces
 
 ATTENTION = ("scores", "mask", "softmax")
@@ -135,19 +136,28 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
     for rank, token in enumerate(draw.order[:TOP]):
         name = f"{piece_names([vocabulary[token]])[0]} ({token})"
         for when, shares in (("before", draw.before), ("after", draw.after)):
-            share, logit = float(shares[token]), values.exact(float(made.result.logits[-1, token]))
-            rows.append((rank, name, when, share, f"{share * 100:.7f} % (logit {logit})"))
+            part, logit = float(shares[token]), values.exact(float(made.result.logits[-1, token]))
+            rows.append((rank, name, when, part, f"{part * 100:.7f} % (logit {logit})"))
     frame = pd.DataFrame(rows, columns=["rank", "token", "when", "share", "text"])
     how = "greedy" if sampling.greedy else f"temperature {sampling.temperature:g}"
     how += f", top-k {sampling.top_k}" if sampling.top_k else ""
     how += f", top-p {sampling.top_p:g}" if sampling.top_p < 1 else ""
     title = f"share of the {TOP} most likely, before and after ({how})"
-    st.altair_chart(values.bars(frame, title, 1 / pieces.size, _theme()), key="network.bars")
+    st.altair_chart(
+        values.bars(frame, title, 1 / pieces.size, _theme()),
+        key="network.bars",
+        alt=f"Bar chart: {title}. {_first(rows)}",
+    )
     kept = int(np.count_nonzero(draw.after))
     st.caption(
         f"Dashed line: a blind guess, 1/{pieces.size:,} = {100 / pieces.size:.4f} %. All {pieces.size:,} shares add "
         f"up to {draw.before.sum():.12g} before and {draw.after.sum():.12g} after; {kept:,} tokens can be drawn."
     )
+
+
+def _first(rows: Sequence[tuple[int, str, str, float, str]]) -> str:
+    """The most likely token before and after, in words."""
+    return "; ".join(f"{when}: {name} {share(part)}" for rank, name, when, part, _ in rows if rank == 0) + "."
 
 
 def _over_text(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNode) -> None:
@@ -174,7 +184,7 @@ def _sharing(made: Advance) -> None:
     """Which query heads read which key/value head."""
     extent = sizes(made)
     st.html(network_html.sharing(extent["K"] * extent["G"], extent["K"]))
-    st.caption("query head h reads key/value head ⌊h/2⌋; nothing is copied")
+    st.caption(f"query head h reads key/value head ⌊h/{extent['G']}⌋; nothing is copied")
 
 
 def _lens(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
@@ -183,7 +193,7 @@ def _lens(decoder: Decoder, found: PredictionMap, made: Advance) -> None:
     rows = []
     for reading in readings(decoder, found, made):
         place = "Embedding" if reading.region == "input" else f"After {reading.region}"
-        names = [f"{piece_names([decoder.tokenizer.piece(i)])[0]}  {share * 100:.1f} %" for i, share in reading.best]
+        names = [f"{piece_names([decoder.tokenizer.piece(i)])[0]}  {part * 100:.1f} %" for i, part in reading.best]
         rows.append((place, *names))
     st.dataframe(pd.DataFrame(rows, columns=["place", "1st", "2nd", "3rd"]), hide_index=True, key="network.lens")
 
@@ -211,13 +221,17 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     shown = grid(port, array, window, made.positions, pieces.pieces(range(pieces.size)))
     stats = values.statistics(array)
     part = _window(shown, node)
-    st.vega_lite_chart(None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat")
+    st.vega_lite_chart(
+        None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat",
+        alt=f"Heat map of {names[chosen]} at {network_text.heading(node)}: {values.said(shown, stats)}",
+    )  # fmt: skip
     if (said := part.says(shown)) != "":
         st.caption(said)
     if shown.new_row is not None or shown.new_column is not None:
         st.caption(_kept(made))
     _statistics(stats, shown.shares)
-    _files(shown, part, array, f"{node.id}.{port.name}")
+    axes = files.named_axes(port, array.shape, window, made.positions, pieces.pieces(range(pieces.size)))
+    _files(shown, part, array, axes, f"{node.id}.{port.name}")
 
 
 def _kept(made: Advance) -> str:
@@ -267,7 +281,7 @@ def _statistics(stats: values.Statistics, shares: bool) -> None:
     )
 
 
-def _files(shown: values.Grid, part: values.Window, array: Array, name: str) -> None:
+def _files(shown: values.Grid, part: values.Window, array: Array, axes: Sequence[files.Axis], name: str) -> None:
     with st.expander("As a table, as files", key="network.files", on_change="rerun") as opened:
         if not opened.open:
             return
@@ -276,19 +290,12 @@ def _files(shown: values.Grid, part: values.Window, array: Array, name: str) -> 
         left, right = st.columns(2)
         left.download_button(
             "CSV, all values",
-            lambda: values.csv(array),
+            lambda: files.csv(array, axes),
             f"{stem}.csv",
             "text/csv",
             on_click="ignore",
             key="network.csv",
         )
-        right.download_button("npz, all values", _npz(array), f"{stem}.npz", on_click="ignore", key="network.npz")
-
-
-def _npz(array: Array) -> Callable[[], bytes]:
-    def make() -> bytes:
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, value=array)
-        return buffer.getvalue()
-
-    return make
+        right.download_button(
+            "npz, all values", lambda: files.npz(array, axes), f"{stem}.npz", on_click="ignore", key="network.npz"
+        )

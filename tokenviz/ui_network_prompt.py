@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from tokenviz import ui_network_link
 from tokenviz.decoder.generate import MAX_CHARACTERS
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.tokenizer import END_ID
@@ -45,9 +46,14 @@ def prompt(decoder: Decoder, examples: Mapping[str, str]) -> str:
     `examples` are texts with what each of them shows, which is said while it stands in the field.
     """
     state = st.session_state
-    state["network.read"] = state.setdefault(READ, next(iter(examples)))
+    first = next(iter(examples))
+    state.setdefault(READ, first)
+    if (linked := ui_network_link.said("prompt")) is not None:
+        put(linked[:MAX_CHARACTERS])
+    state["network.read"] = state[READ]
     st.fragment(_draw)(decoder, examples)
     text: str = state[READ]
+    ui_network_link.tell("prompt", text, first)
     return text
 
 
@@ -107,6 +113,10 @@ def field_data(decoder: Decoder, text: str, made: int, shows: str = "") -> dict[
         )
     if len(text) >= MAX_CHARACTERS:
         says += f" · {MAX_CHARACTERS:,} characters are the most that the field takes"
+    if text.endswith(" "):
+        says += " · spaces at the end are left out: the next token brings its own"
+    if not ui_network_link.fits(text):
+        says += " · too long for the link"
     if shows:
         says += f" · this example shows: {shows[0].lower()}{shows[1:].rstrip('.')}"
     return {

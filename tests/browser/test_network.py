@@ -95,6 +95,67 @@ def test_slow_motion_plays_follows_and_stops_at_a_click(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_playing_brings_the_map_and_its_bar_into_view(visit: Visit) -> None:
+    for width, height in ((1440, 900), (1280, 720), (390, 844)):
+        page = network(visit(width, height))
+        page.get_by_role("button", name="Play slowly").click()
+        page.wait_for_function("() => canvasRoot.view.play && canvasRoot.view.play.step >= 2", timeout=20_000)
+        top, bottom = page.evaluate("() => { const b = canvasRoot.getBoundingClientRect(); return [b.top, b.bottom]; }")
+        assert top >= 60, "below the page's own bar"
+        inspector = page.locator(".st-key-network-inspector").bounding_box()
+        assert inspector is not None
+        assert round(inspector["height"]) == round(bottom - top)
+        assert bottom <= height
+        lit = ask(page, "view.stage.getBoundingClientRect().top"
+                  " + view.network.canvasToDOM(view.items.get([...view.lit][0])).y")  # fmt: skip
+        assert top < lit < bottom
+
+
+def test_playing_lets_go_of_what_was_selected(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    click(page, "layers.3.mixer.softmax")
+    page.wait_for_function("() => canvasRoot.view.selected === 'layers.3.mixer.softmax'")
+    page.get_by_role("button", name="Block 3: go to step 38").click()
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-network-inspector h4').innerText === 'Block 3 · RMSNorm'"
+    )
+    assert ask(page, "[view.selected, view.path]") == [None, None]  # nothing is faded
+    click(page, "layers.3.mixer.softmax")  # the same one can be opened again
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-network-inspector h4').innerText === 'Block 4 · Softmax'"
+    )
+    watched.assert_clean()
+
+
+def test_full_screen_has_the_inspector_and_its_lists(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => !!document.fullscreenElement && canvasRoot.classList.contains('full')")
+    page.wait_for_timeout(300)
+    box = page.locator(".st-key-network-stage").bounding_box()
+    assert box == {"x": 0, "y": 0, "width": 1440, "height": 900}
+    page.get_by_role("combobox", name="Station").click()
+    page.get_by_role("option", name="Block 1 · Q (step 3)").click()
+    page.wait_for_function("() => document.querySelector('.st-key-network-inspector h4').innerText === 'Block 1 · Q'")
+    watched.shot("network-full-screen")
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => !document.fullscreenElement && !document.body.dataset.full")
+    watched.assert_clean()
+
+
+def test_a_prompt_survives_a_reload(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    prompt(page).fill("Once upon a time")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => location.search.includes('prompt=Once')")
+    page.reload()
+    watched.ready()
+    assert prompt(page).input_value() == "Once upon a time"
+
+
 def test_a_play_starts_once(visit: Visit) -> None:
     page = network(visit())
     page.get_by_role("button", name="Play slowly").click()
@@ -158,6 +219,9 @@ def test_stations_by_keyboard(visit: Visit) -> None:
     name = ask(page, "view.cursor")
     page.keyboard.press("Space")
     page.wait_for_function(f"() => canvasRoot.view.selected === '{name}'")
+    page.keyboard.press("Space")  # it is open: nothing else happens
+    page.wait_for_timeout(200)
+    assert ask(page, "[view.selected, view.play.timer]") == [name, None]
     page.keyboard.press("Escape")
     assert ask(page, "view.selected") is None
 
@@ -358,7 +422,12 @@ def test_the_text_keeps_its_height_and_the_map_its_place(visit: Visit) -> None:
 def test_following_ends_with_the_drawing(visit: Visit) -> None:
     page = network(visit())
     ask(page, "view.playbar.go(18)")  # the last step of block 1
+    rests = (  # the glide is over: the view stands where vis-network was told to go
+        "() => { const v = canvasRoot.view, y = v.network.getViewPosition().y, still = y === globalThis.lastY;"
+        " globalThis.lastY = y; return still; }"
+    )
     page.wait_for_timeout(600)
+    page.wait_for_function(rests, polling=200)
     lit, low, end, scale, inset = ask(
         page,
         "[view.items.get([...view.lit][0]).y, view.window[3], view.data.scene.height, view.scale, view.inset.bottom]",

@@ -67,7 +67,7 @@ function mount(host, data) {
   view.tools = makeTools(view);
   root.append(stage, view.tabs, view.tools, view.playbar, view.hint, view.nudge, view.status);
   host.append(style, root);
-  root.style.height = `${data.height}px`;
+  root.style.height = data.height;
   view.colours = coloursOf(root, data.palette);
   view.vis = { nodes: new vis.DataSet(), edges: new vis.DataSet() };
   const nodes = { ctxRenderer: ({ ctx, id }) => ({ drawNode: () => drawItem(view, ctx, id), nodeDimensions: sizeOf(view, id) }) };
@@ -120,7 +120,7 @@ function update(view, data) {
   view.data = data;
   view.colours = coloursOf(view.root, data.palette);
   view.root.dataset.theme = view.colours.theme;
-  view.root.style.height = `${data.height}px`;
+  view.root.style.height = data.height;
   view.stage.setAttribute("aria-label", data.label);
   view.edgesSelectable = data.edges_selectable;
   if (fresh || before.scene.stamp !== data.scene.stamp) setScene(view, data, before);
@@ -278,6 +278,8 @@ function drop(parentElement) {
   if (!view) return;
   if (view.play) clearTimeout(view.play.timer);
   view.resized.disconnect();
+  document.removeEventListener("fullscreenchange", view.spread);
+  if (isFull(view)) document.exitFullscreen();
   view.network.destroy();
   parentElement.tokenviz = undefined;
   parentElement.replaceChildren();

@@ -46,6 +46,8 @@ function listen(view) {
     network.redraw();
   });
   view.resized.observe(stage);
+  view.spread = () => spread(view);
+  document.addEventListener("fullscreenchange", view.spread);
 }
 
 function pointOf(view, event) {
@@ -149,7 +151,7 @@ const KEYS = {
   0: (view) => fitAll(view),
   Enter: (view) => select(view, view.cursor),
   Escape: (view) => (isFull(view) ? toggleFull(view) : select(view, null)),
-  " ": (view) => (view.keyed && view.cursor !== view.selected ? select(view, view.cursor) : togglePlay(view)),
+  " ": (view) => (view.keyed ? select(view, view.cursor) : togglePlay(view)),
   ",": (view) => view.play && goTo(view, (view.play.step || 0) - 1),
   ".": (view) => view.play && goTo(view, view.play.step === null ? leastOf(view.play) : view.play.step + 1),
   p: (view) => setTrace(view, view.trace ? null : "both"),

@@ -72,6 +72,7 @@ function setPlay(view, play) {
   // A play that runs `once` does not start again when the reader comes back to it.
   if (!play.running || (play.once && view.ran === play.id)) return;
   view.ran = play.id;
+  reveal(view);
   startPlay(view);
 }
 
@@ -119,8 +120,14 @@ function columnOf(view, item, seen) {
   return panel && panel.w <= seen ? panel.x + panel.w / 2 : item.x;
 }
 
+// A play with captions shows one step at a time: what was selected before fades nothing of it.
+function letGo(view) {
+  if (view.play.captions && view.selected !== null) select(view, null);
+}
+
 function startPlay(view) {
   const { play, playbar } = view;
+  letGo(view);
   if (play.step === null || play.step >= lengthOf(play) - 1) seek(view, leastOf(play));
   const tick = () => {
     if (play.step >= lengthOf(play) - 1) return pausePlay(view);
@@ -152,6 +159,7 @@ function goTo(view, step) {
   clearTimeout(view.play.timer);
   view.play.timer = null;
   label(view.playbar.toggle, "Play", ICONS.play);
+  letGo(view);
   seek(view, step);
   tell(view, "step", view.play.step);
 }

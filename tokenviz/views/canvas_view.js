@@ -142,13 +142,28 @@ function holdOn(view) {
   if (position.x !== centre.x || position.y !== centre.y) moveView(view, { position, scale: view.network.getScale() });
 }
 
+// Full screen shows the drawing alone, or what `beside` names with it. Lists and hints that a page opens are drawn
+// outside of both, so then the whole document goes full screen and the page's own style spreads that part over it.
 function isFull(view) {
-  return view.root.getRootNode().fullscreenElement === view.root;
+  if (!view.data.beside) return view.root.getRootNode().fullscreenElement === view.root;
+  return !!document.fullscreenElement && document.body.dataset.full === view.data.beside;
 }
 
 function toggleFull(view) {
-  if (isFull(view)) document.exitFullscreen();
-  else view.root.requestFullscreen();
+  if (isFull(view)) return document.exitFullscreen();
+  if (!view.data.beside) return view.root.requestFullscreen();
+  document.body.dataset.full = view.data.beside;
+  return document.documentElement.requestFullscreen();
+}
+
+function spread(view) {
+  if (!document.fullscreenElement) delete document.body.dataset.full;
+  view.root.classList.toggle("full", isFull(view));
+}
+
+// The page scrolls so far that the drawing and its bars can be seen.
+function reveal(view) {
+  if (view.following) view.root.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
 }
 
 // ---- painting ---------------------------------------------------------------------------------------------------

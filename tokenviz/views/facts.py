@@ -117,7 +117,7 @@ def summary(model: Model, rows: tuple[Fact, ...], scenario: Scenario) -> str:
     )
 
 
-def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: tuple[str, ...], lead: str = "") -> str:
+def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: tuple[str, ...]) -> str:
     """The line above every page; it opens to the facts and the assumptions. HTML, all text escaped.
 
     `lead` comes before the model's name, on pages that are about something else.
@@ -129,7 +129,7 @@ def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: t
     )
     listed = "".join(f"<li>{escape(text)}</li>" for text in assumptions)
     count = plural(len(assumptions), "assumption")
-    said = escape(lead + summary(model, rows, scenario))
+    said = escape(summary(model, rows, scenario))
     return (
         f"<details class='tv-model'><summary><span>{said}</span> · <b>{count}</b>"
         "</summary><div class='tv-facts'>"

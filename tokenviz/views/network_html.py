@@ -5,6 +5,8 @@ from html import escape
 
 from tokenviz.decoder.sampling import Draw
 
+ROOM = "var(--tv-room)"
+"""Height of the map and its inspector: with the text above them they fill a window, but not more."""
 STYLE = """<style>
 .tv-chips { display: flex; flex-wrap: wrap; gap: 3px; align-items: stretch; }
 .tv-chip { border: 1px solid var(--tv-line); border-radius: 5px; padding: 1px 5px 0; line-height: 1.25;
@@ -14,7 +16,13 @@ STYLE = """<style>
 .tv-chip.made { background: var(--tv-made); }
 .tv-chip.last { border-width: 2px; border-color: var(--tv-accent); font-weight: 600; }
 .tv-chip.out { opacity: 0.45; text-decoration: line-through; }
-.tv-text { height: 86px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
+.st-key-network-stage { --tv-room: clamp(420px, calc(100dvh - 216px), 760px); --tv-above: 200px; }
+.st-key-network-map { min-height: var(--tv-room); }
+[data-testid="stLayoutWrapper"]:has(> .st-key-network-inspector), .st-key-network-inspector {
+  height: var(--tv-room) !important; flex-basis: var(--tv-room) !important; }
+body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 0; z-index: 999995; overflow: auto;
+  padding: 12px 16px; background: var(--tv-page); --tv-room: max(420px, calc(100dvh - 150px)); }
+.tv-text { height: 74px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
   border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
 .tv-text:focus-visible { outline: 2px solid var(--tv-accent); }
 .tv-text .tv-chips { gap: 3px 2px; align-items: baseline; margin-bottom: auto; }
@@ -53,8 +61,9 @@ STYLE = """<style>
 def themed(dark: bool) -> str:
     """The style with the colours of a theme."""
     line, made, accent = ("#45515d", "#123a5e", "#7CC0FF") if dark else ("#b9c1c9", "#dcebf9", "#0B5CAD")
+    page = "#0F1419" if dark else "#FFFFFF"
     state = "#F08A4B" if dark else "#D55E00"
-    names = {"line": line, "made": made, "accent": accent, "state": state}
+    names = {"line": line, "made": made, "accent": accent, "state": state, "page": page}
     colours = " ".join(f"--tv-{name}: {colour};" for name, colour in names.items())
     return f"{STYLE}<style>:root {{ {colours} }}</style>"
 

@@ -287,8 +287,10 @@ def _unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-def csv(value: Array) -> str:
-    """A whole value as text: one line for each entry, its indices first; −inf where not allowed."""
-    lines = [",".join([*(f"axis{i}" for i in range(value.ndim)), "value"])]
-    lines += [",".join([*map(str, index), repr(float(v))]) for index, v in np.ndenumerate(value)]
-    return "\n".join(lines) + "\n"
+def said(grid: Grid, stats: Statistics) -> str:
+    """A grid in words, for who cannot see it."""
+    rows, columns = grid.shape
+    panes = f"{len(grid.panes)} panes of " if len(grid.panes) > 1 else ""
+    of = f" ({grid.row_title} by {grid.column_title})" if grid.row_title and grid.column_title else ""
+    least, most = exact(stats.least), exact(stats.most)
+    return f"{panes}{rows} rows by {columns} columns{of}, values from {least} to {most}. The table below holds them."
