@@ -99,3 +99,11 @@ def test_an_installed_package_has_the_scripts_too():
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]
     assert {"*.js", "*.css", "*.svg"} <= set(patterns["tokenviz.views"])
+
+
+def test_no_painter_is_named_twice():
+    """The scripts are one module: a second function of a name would silently take the first one's place."""
+    scripts = sorted((Path(__file__).parent.parent / "tokenviz" / "views").glob("canvas*.js"))
+    names = [name for path in scripts for name in re.findall(r"^(?:function|const|let) (\w+)", path.read_text(), re.M)]
+    assert len(names) > 100
+    assert sorted({name for name in names if names.count(name) > 1}) == []

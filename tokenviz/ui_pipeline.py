@@ -26,11 +26,12 @@ from tokenviz.views.format import exact, serial
 from tokenviz.views.pipeline_groups import groups, panel_id
 from tokenviz.views.pipeline_sheet import sheet
 from tokenviz.views.pipeline_strip import strip_html
-from tokenviz.views.pipeline_style import style
+from tokenviz.views.pipeline_style import ROOM, style
 from tokenviz.views.rows import rows_html
 from tokenviz.views.svg import to_svg
 
 HEIGHT = 720
+STAGE = "pipeline-stage"
 EXPLANATIONS = (
     "**Colours of data mean lifetimes.** *Static* values (weights, norm gains, rotation tables) are stored: known "
     "before the token, the same for every token. *Ephemeral* values are made for this token and gone when it is done. "
@@ -87,11 +88,11 @@ def drawing(choice: ui.Choice) -> None:
     search(step, selected)
     opened = bool(st.session_state.get("open_boxes", True))
     payload = _payload(architecture, scenario, opened, only)
-    stage = st.container(key="pipeline-stage")
+    stage = st.container(key=STAGE)
     lit = timestep(step)
     with stage:
         ui_canvas.graph_canvas(
-            payload, key=KEY, height=HEIGHT, label=_label(choice, step), open_at=_first(step, only),
+            payload, key=KEY, height=ROOM, beside=STAGE, label=_label(choice, step), open_at=_first(step, only),
             dim=_dim(architecture, scenario, opened, only), frames=play(step), step=lit,
             rate=8, file_name=file_stem(choice), covered=370 if selected else 0,
         )  # fmt: skip

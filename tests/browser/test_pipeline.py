@@ -106,13 +106,33 @@ def test_click_selects_and_the_card_says_what_it_is(visit: Visit) -> None:
     click(page, by_text(page, "Key projection", "box", "Attention"))
     wait_card(page, "Key projection")
     card = page.locator(CARD)
-    assert "Runs beside" in card.inner_text()
+    card.get_by_text("Runs beside").wait_for()
     assert "Value projection" in card.inner_text()
     card.locator(".katex").first.wait_for()  # the typesetter is fetched from the server when it is first needed
     watched.shot("pipeline-selected")
     card.get_by_text("RMSNorm", exact=True).click()
     wait_card(page, "RMSNorm")
     assert view(page, "v.selected").endswith("/t:norm")
+    watched.assert_clean()
+
+
+def test_full_screen_keeps_the_card(visit: Visit) -> None:
+    watched = visit()
+    page = open_page(watched)
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => !!document.fullscreenElement && window.canvas.classList.contains('full')")
+    page.wait_for_timeout(400)
+    assert page.locator(".tokenviz").bounding_box() == {"x": 0, "y": 0, "width": 1440, "height": 900}
+    tab(page, "Attention")
+    click(page, by_text(page, "Key projection", "box", "Attention"))
+    wait_card(page, "Key projection")
+    box = page.locator(CARD).bounding_box()
+    assert box is not None
+    assert (box["x"] + box["width"], box["y"] + box["height"] <= 900) == (1430, True)
+    watched.shot("pipeline-full-screen")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.fullscreenElement && !document.body.dataset.full")
+    assert view(page, "v.selected !== null && v.root.clientHeight") == 718  # 720 with its border
     watched.assert_clean()
 
 

@@ -278,7 +278,7 @@ function drop(parentElement) {
   if (!view) return;
   if (view.play) clearTimeout(view.play.timer);
   view.resized.disconnect();
-  document.removeEventListener("fullscreenchange", view.spread);
+  document.removeEventListener("fullscreenchange", view.fullChanged);
   if (isFull(view)) document.exitFullscreen();
   view.network.destroy();
   parentElement.tokenviz = undefined;

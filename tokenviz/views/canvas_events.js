@@ -46,8 +46,8 @@ function listen(view) {
     network.redraw();
   });
   view.resized.observe(stage);
-  view.spread = () => spread(view);
-  document.addEventListener("fullscreenchange", view.spread);
+  view.fullChanged = () => fullChanged(view);
+  document.addEventListener("fullscreenchange", view.fullChanged);
 }
 
 function pointOf(view, event) {

@@ -156,7 +156,7 @@ function toggleFull(view) {
   return document.documentElement.requestFullscreen();
 }
 
-function spread(view) {
+function fullChanged(view) {
   if (!document.fullscreenElement) delete document.body.dataset.full;
   view.root.classList.toggle("full", isFull(view));
 }

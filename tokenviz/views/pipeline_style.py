@@ -2,13 +2,19 @@
 
 from tokenviz.views.palette import LIFETIMES, OP_CLASSES, OP_FILL, THEMES
 
+ROOM = "var(--tokenviz-room)"
+"""Height of the canvas."""
 _FRAME = """
 @media (min-width: 641px) {
   [data-testid="stMainBlockContainer"] { padding-left: 2rem; padding-right: 2rem; padding-top: 4rem; }
 }
-.st-key-pipeline-stage { position: relative; gap: 0; }
+.st-key-pipeline-stage { position: relative; gap: 0; --tokenviz-room: %(height)dpx; }
+.st-key-pipeline-stage > .st-key-pipeline { min-height: var(--tokenviz-room); }
+body[data-full="pipeline-stage"] .st-key-pipeline-stage { position: fixed; inset: 0; z-index: 999995; overflow: auto;
+  background: var(--tokenviz-page); --tokenviz-room: 100dvh; }
 .st-key-pipeline-card {
-  position: absolute; top: 52px; right: 10px; width: 350px; max-height: %(most)dpx; overflow-y: auto; z-index: 5;
+  position: absolute; top: 52px; right: 10px; width: 350px; overflow-y: auto; z-index: 5;
+  max-height: calc(var(--tokenviz-room) - 72px);
   gap: 0.5rem; padding: 0.9rem 1rem 1rem; border: 1px solid var(--tokenviz-line); border-radius: 10px;
   background: var(--tokenviz-page); box-shadow: 0 6px 24px rgba(0, 0, 0, 0.14);
 }
@@ -47,7 +53,7 @@ def style(height: int, theme: str) -> str:
     ]
     chips += [_chip(len(LIFETIMES) + i, OP_FILL[name], OP_FILL[name]) for i, name in enumerate(OP_CLASSES)]
     root = f":root {{ --tokenviz-page: {colours.background}; --tokenviz-line: {colours.border}; }}"
-    return f"<style>{root}{_FRAME % {'most': height - 72}}{''.join(chips)}</style>"
+    return f"<style>{root}{_FRAME % {'height': height}}{''.join(chips)}</style>"
 
 
 def _chip(place: int, fill: str, rim: str) -> str:
