@@ -83,6 +83,43 @@ def test_bytes_sit_where_they_move() -> None:
     assert rows["weight bytes"][where["Lookup", "Paired lookup", "look up row pair"]] < 1_024 * 2 * 2
 
 
+def test_values_in_are_those_read_and_values_out_those_made() -> None:
+    model = load_model("qwen3.8-2.4t-a95b")
+    scenario = model.scenario()
+    rows = stages(trace(model.architecture, scenario), scenario)
+
+    def values(transform: str, operation: str) -> set[tuple[int, int]]:
+        """(in, out) of one run, over the blocks that have this operation."""
+        return {
+            (int(i) // int(n), int(o) // int(n))
+            for t, label, n, i, o in zip(rows["transform"], rows["operation"], rows["count"], rows["values in"],
+                                         rows["values out"], strict=True)
+            if (t, label) == (transform, operation)
+        }  # fmt: skip
+
+    # the token's number and two rows of 8,192: of 2 x 248,320 rows no other is read
+    assert values("Paired lookup", "look up row pair") == {(1 + 2 * 8_192, 2 * 8_192)}
+    # 10 of 512 experts, each 2,048 x 8,192, and one token of 8,192 that all ten share
+    gate = 10 * 2_048 * 8_192
+    assert values("Routed gate", "products") == {(gate + 8_192, gate)}
+    # one new key of 4 heads x 256 is stored; the million behind it is neither read nor written
+    assert values("K append", "store") == values("V append", "store") == {(4 * 256, 4 * 256)}
+    # 64 queries x 256 against 1,000,001 keys of 4 heads x 256, each key once for its 16 queries
+    assert values("Scores", "products") == {(64 * 256 + 1_000_001 * 4 * 256, 64 * 256 * 1_000_001)}
+    # 128 heads of 128 x 128 state; 16 keys of 128, each shared by eight heads
+    assert values("Delta update and read-out", "Sᵀk products") == {(128**3 + 16 * 128, 128**3)}
+    # x times itself is read once
+    assert values("Final RMSNorm", "square") == {(8_192, 8_192)}
+
+
+def test_a_plain_lookup_reads_one_row_of_one_table() -> None:
+    model = load_model("gpt2")
+    scenario = model.scenario()
+    rows = stages(trace(model.architecture, scenario), scenario)
+    assert rows["operation"][:2].tolist() == ["look up row", "look up position row"]
+    assert rows["values in"][:2].tolist() == [1 + 768, 1 + 768]
+
+
 @pytest.mark.parametrize("name", ["qwen3.8-2.4t-a95b", "qwen3.8-27b", "qwen3.5-0.8b", "meta-llama-3.1-8b"])
 @pytest.mark.parametrize("gate", ["study", "implemented"])
 def test_scalar_counts_by_hand(name: str, gate: str) -> None:

@@ -4,6 +4,9 @@
 summed over all its layers. Both are columns, ready for a table or a CSV, and every column of amounts adds up to the
 step's total: a weight's bytes go to the first operation that reads it, a state's read to the first operation that uses
 it, its write to the one that makes the new state. A weight that several blocks share counts once, where most is read.
+
+`values in` are the distinct elements that an operation reads: of a table the rows it picks, of what several heads share
+each element once, of a cache that it only appends to none. `values out` are those it makes or writes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokenviz.graph import COUNTERS, Block, BlockRef, DecodeStep, Op
+from tokenviz.graph import COUNTERS, Block, BlockRef, DecodeStep, Op, Role
+from tokenviz.handoffs_parts import Piece, trace_pieces
+from tokenviz.handoffs_parts import count as distinct
 from tokenviz.scenario import Scenario
 from tokenviz.schedule import block_starts, schedule_block
 from tokenviz.storage import Load, places, weight_loads
@@ -116,6 +121,43 @@ def lifetimes(block: Block, op: Op) -> str:
     return " × ".join("constant" if isinstance(v, float) else v.lifetime.value for v in block.operand_values(op))
 
 
+def values_in(block: Block, op: Op) -> int:
+    """Distinct elements that an operation reads of its operands."""
+    operands = list(dict.fromkeys(o for o in op.operands if isinstance(o, str)))
+    if op.primitive == "append" and block.values[op.result].role is Role.STATE:
+        operands = operands[1:]  # the cache grows by what is new; nothing of it is read
+    most = block.values[op.result].size // max(1, len(operands) - 1) if op.primitive == "lookup" else None
+    total = 0
+    for operand in operands:
+        elements = _elements(block, operand)
+        total += elements if most is None else min(elements, most)
+    return total
+
+
+def values_out(block: Block, op: Op) -> int:
+    """Elements that an operation makes, or writes into what it keeps."""
+    appended = _appended(block).get(op.result)
+    return sum(block.values[r].size for r in op.results) if appended is None else appended
+
+
+@lru_cache(maxsize=512)
+def _appended(block: Block) -> dict[str, int]:
+    """Written state -> elements that the step writes of it."""
+    return {state.written: state.appended for state in block.states}
+
+
+@lru_cache(maxsize=8_192)
+def _elements(block: Block, value: str) -> int:
+    """Distinct elements of what a value is made of: of gathered rows those chosen, of repeated heads each once."""
+    by_root: dict[str, list[Piece]] = {}
+    for piece in _pieces(block)[value]:
+        by_root.setdefault(piece.root, []).append(piece)
+    return min(block.values[value].size, sum(distinct(block, pieces) for pieces in by_root.values()))
+
+
+_pieces = lru_cache(maxsize=64)(trace_pieces)
+
+
 def _block_columns(block: Block) -> dict[str, Array]:
     """One row for each operation of a block but for its bytes, times counted from the block's start."""
     spans = schedule_block(block).spans
@@ -136,8 +178,8 @@ def _block_columns(block: Block) -> dict[str, Array]:
         put("slack", spans[transform.id].slack)
         put("lane", laned.lane)
         put("operands", lifetimes(block, op))
-        put("values in", sum(v.size for v in block.operand_values(op) if not isinstance(v, float)))
-        put("values out", sum(block.values[r].size for r in op.results))
+        put("values in", values_in(block, op))
+        put("values out", values_out(block, op))
         for counter in COUNTERS:
             put(counter, op.counts.get(counter, 0))
     # Words as objects: numpy's own strings would copy the longest word's width for every row.

@@ -152,7 +152,7 @@ def every_operation(this: Side, other: Second) -> None:
     how_to_read(
         f"{exact(len(shown))} of {exact(len(rows))} rows{summed}. Bytes are attributed so that they add up: a "
         "weight to the first operation that reads it, a state's read to the first that uses it, its write to the one "
-        "that makes it. Values are elements."
+        "that makes it. Values are elements: those read, each once, and those made or written."
     )
     _files(this)
     if other is not None:
