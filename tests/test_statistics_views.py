@@ -298,7 +298,7 @@ def test_other_findings() -> None:
         "847 G MAC (1.69 TFLOP) and 1.48 G exponentials, 99.6 % of them attention softmax"
     )
     assert words.growth_finding(s) == "From 1,979,739 cached positions on, K/V reads exceed the active weights"
-    assert "from about 1.98 M positions on (exactly 1,979,739)" in words.growth_words(s)
+    assert "from about 1.98 M cached positions on (exactly 1,979,739 before the new token)" in words.growth_words(s)
     assert words.split_finding(side("qwen3.5-0.8b")) == "88.8 % of the 13.8 GB of one token are K/V"
     assert words.timeline_finding(s) == "A chain of 6,886 timesteps, at most 4 operations at once"
     assert words.growth_finding(side("mamba2-2.7b")) == "No byte depends on the context"

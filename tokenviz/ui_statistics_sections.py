@@ -103,7 +103,8 @@ def arithmetic(this: Side, other: Second) -> None:
     split = work.exponentials_split(this.dependence, this.scenario.context)
     st.markdown(
         "Exponentials: " + ", ".join(f"{name} **{n:,}**" for name, n in split.items())
-        + ". Every total is its fixed part plus the number of cached positions times its slope, exactly."
+        + ". Every total is its fixed part plus the number of cached positions times its slope, exactly. The new token "
+        "is not one of them: what it does with itself is in the fixed part."
     )  # fmt: skip
     with st.expander("Every row of the ledger: family, block kind, transform"):
         both(lambda side: work.ledger_table(side.dependence, side.scenario.context), this, other,
@@ -125,7 +126,8 @@ def data_movement(this: Side, other: Second) -> None:
     )
     how_to_read(
         "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
-        "row; each cached key and value is read once and one of each appended; fixed-size state is read and written. "
+        "row; each cached key and value is read once, and so is the new token's own, which is appended; fixed-size "
+        "state is read and written. Cached positions are the tokens before the new one. "
         "What is made and used within the token stays on chip. The filled dot is the chosen context, the ring the "
         f"crossing.{words.prediction_note(this)}"
     )

@@ -162,7 +162,10 @@ def growth_words(side: Side) -> str:
     words = f"At this context every further cached position adds {exact(line.slope)} bytes to each token"
     if not cross:
         return f"{words}."
-    return f"{words}; from about {si(cross)} positions on (exactly {exact(cross)}), K/V reads exceed active weights."
+    return (
+        f"{words}; from about {si(cross)} cached positions on (exactly {exact(cross)} before the new token), K/V reads "
+        "exceed active weights."
+    )
 
 
 # ------------------------------------------------------------------------------------------------ tables
