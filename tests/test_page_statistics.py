@@ -58,21 +58,64 @@ def test_every_section_of_every_profile(name: str, section: str) -> None:
     assert tuple(totals.iloc[0])[1:] == PROFILES[name]
 
 
+COMPARED = {
+    "Parallelism": [
+        {"timesteps", "operations"},
+        {"transforms", "operations"},
+        {"block", "transform", "operations"},
+    ],
+    "Operations": [{"class", "operations"}, {"class", "block", "operations"}, {"operation", "operations"},
+                   {"operation", "block", "operations"}],
+    "Arithmetic": [{"family"}, {"family", "block", "total"}, {"exponentials"}, {"family", "block", "transform"}],
+    "Data movement": [{"origin", "lifetime"}, {"origin", "block", "bytes"}],
+    "What would help": [{"change"}],
+    "On a machine": [{"resource", "lower bound (s)", "at most tokens/s"}, {"what must fit"}, {"block", "transform"}],
+    "Every operation": [{"block", "transform", "operation"}],
+}  # fmt: skip
+"""Columns of the tables that a section compares: what a row is, and the figures that stand beside each other."""
+FIGURES = {
+    "Arithmetic": {"total", "fixed part", "per cached position"},
+    "Data movement": {"bytes", "bytes/s", "fixed part", "per cached position"},
+    "What would help": {
+        "tokens per step", "operations per step", "critical path per step", "critical path per token",
+        "least bytes per token", "most bytes per token", "FLOP per byte, least", "FLOP per byte, most",
+        "state kept (bytes)",
+    },
+    "On a machine": {"MACs", "bytes", "FLOP per byte", "lower bound (s)"},
+    "Every operation": {
+        "operations", "values in", "values out", "weight bytes", "state bytes read", "state bytes written", "mac",
+        "multiply", "add", "compare", "exp", "log1p", "rsqrt", "divide",
+    },
+}  # fmt: skip
+"""Figures that have a row each."""
+
+
 @pytest.mark.parametrize("section", TABS)
 def test_the_same_model_twice_differs_nowhere(section: str) -> None:
     app = opened(model="qwen3.5-0.8b", vs="qwen3.5-0.8b", section=section)
-    differences = [t[c] for t in tables(app) for c in t.columns if c.endswith(", difference")]
-    assert len(differences) >= 5  # four of the totals and at least one of the section
-    assert all((d == 0).all() for d in differences)
+    beside = [t for t in tables(app) if any(str(c).endswith("difference") for c in t)]
+    totals, own = beside[0], beside[1:]
+    assert set(totals["figure"]) == {"operations", "critical path", "peak", "average"}
+    for columns in COMPARED[section]:
+        assert any(columns <= set(table) for table in own), columns
+    assert {f for t in own if "figure" in t for f in t["figure"]} == FIGURES.get(section, set())
+    for table in beside:
+        for column in [c for c in table if str(c).endswith("difference")]:
+            first = column.removesuffix(", difference") if column != "difference" else "first"
+            second = f"{first} (second)" if column != "difference" else "second"
+            assert (table[column] == 0).all()
+            assert (table[first] == table[second]).all()
     assert charts(app) == 2 * (1 + CHARTS[section])
     assert any("operations 0, critical path 0, bytes per token 0 B" in m.value for m in app.markdown)
 
 
 def test_another_context_of_the_same_model_is_signed() -> None:
     app = opened(model="qwen3.8-27b", vs="qwen3.8-27b", vs_context="0", section="Data movement")
-    table = next(t for t in tables(app) if "bytes, difference" in t)
-    read = table.set_index("origin")["bytes, difference"]["K/V read"]
-    assert read == -65_536 * 1_000_000
+    table = next(t for t in tables(app) if "origin" in t).set_index(["origin", "figure"])
+    assert table["difference"]["K/V read", "bytes"] == -65_536 * 1_000_000
+    assert table["difference"]["K/V read", "per cached position"] == 0
+    split = next(t for t in tables(app) if "bytes, difference" in t).set_index(["origin", "block"])
+    assert split["bytes, difference"]["K/V read", "Attention"] == -65_536 * 1_000_000
     # 4-bit weights are the profile's own precision, kept for the same model
     assert any("qwen3\\.8\\-27b · 0 cached · int4" in m.value for m in app.markdown)
 

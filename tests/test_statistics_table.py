@@ -46,6 +46,22 @@ def test_differences_have_a_sign() -> None:
     assert sortable(table, "")["texts"] == [("+3", "+0.50"), ("−3", "−0.25"), ("0", "0")]
 
 
+def test_each_figure_of_a_mixed_column_has_its_own_precision() -> None:
+    table = pd.DataFrame({
+        "figure": ["n", "lower bound (s)", "n", "ratio"],
+        "first": pd.Series([1_234, 0.002, 5, 0.001], dtype=object),
+        "difference": pd.Series([-1, -0.001, 0, 2_000.25], dtype=object),
+    })  # fmt: skip
+    data = sortable(table, "")
+    assert data["rows"] == [
+        ("n", 1_234, -1), ("lower bound (s)", 0.002, -0.001), ("n", 5, 0), ("ratio", 0.001, 2_000.25),
+    ]  # fmt: skip
+    assert [row[1:] for row in data["texts"]] == [
+        ("1,234", "−1"), ("2.00 ms", "−1.00 ms"), ("5", "0"), ("0.001", "+2,000"),
+    ]  # fmt: skip
+    assert [c["number"] for c in data["columns"]] == [False, True, True]
+
+
 def test_whole_numbers_beyond_a_browsers_are_sent_exactly() -> None:
     data = sortable(pd.DataFrame({"n": [2**53 + 1]}), "")
     assert data["rows"] == [(str(2**53 + 1),)]

@@ -25,6 +25,7 @@ from tokenviz.views import statistics_work as work
 from tokenviz.views.charts import filled, kind_scale, named, opened_at
 from tokenviz.views.format import exact, plural, seconds, share, si, signed, times, wrapped
 from tokenviz.views.statistics import Side
+from tokenviz.views.statistics_compare import compared, compared_sentence
 from tokenviz.whatif import Change, what_if
 
 PROFILES = ["qwen3.8-2.4t-a95b", "qwen3.8-27b", "qwen3.5-0.8b"]
@@ -341,11 +342,12 @@ def test_identical_choices_give_zeros_and_swapping_changes_the_sign(name: str) -
     make, keys, values = TABLES[name]
     one, two = make(side("qwen3.8-2.4t-a95b")), make(side("qwen3.5-0.8b", context=777))
     assert not one.duplicated(keys).any()
-    same = words.compared(one, make(side("qwen3.8-2.4t-a95b")), keys, values)
-    assert len(same) == len(one)
-    forth, back = words.compared(one, two, keys, values), words.compared(two, one, keys, values)
-    assert len(forth) == len(back) == len(pd.concat([one[keys], two[keys]]).drop_duplicates())
+    again = make(side("qwen3.8-2.4t-a95b"))
     for value in values:
+        same = compared(one, again, keys, [value])
+        assert len(same) == len(one)
+        forth, back = compared(one, two, keys, [value]), compared(two, one, keys, [value])
+        assert len(forth) == len(back) == len(pd.concat([one[keys], two[keys]]).drop_duplicates())
         assert (same[f"{value}, difference"] == 0).all()
         assert (forth[f"{value} (second)"] - forth[value] == forth[f"{value}, difference"]).all()
         assert int(forth[value].sum()) == int(one[value].sum())
@@ -355,11 +357,25 @@ def test_identical_choices_give_zeros_and_swapping_changes_the_sign(name: str) -
         assert (forth[f"{value}, difference"] != 0).any()
 
 
+def test_many_figures_have_a_row_each_and_nothing_beside_nothing_has_none() -> None:
+    one = pd.DataFrame({"row": ["a", "b"], "n": [3, 0], "x (s)": [0.5, 0.0], "z": [0, 0]})
+    two = pd.DataFrame({"row": ["c", "a"], "n": [7, 2], "x (s)": [0.0, 0.75]})  # z is not counted there
+    found = compared(one, two, ["row"], ["n", "x (s)", "z"])
+    assert [type(x) for x in found["difference"]] == [int, float, int]
+    assert found.to_dict("list") == {
+        "row": ["a", "a", "c"], "figure": ["n", "x (s)", "n"], "first": [3, 0.5, 0], "second": [2, 0.75, 7],
+        "difference": [-1, 0.25, 7],
+    }  # fmt: skip
+    # no figure but infinity on both sides is no difference
+    same = pd.DataFrame({"row": ["a"], "n": [float("inf")]})
+    assert compared(same, same, ["row"], ["n"])["n, difference"].tolist() == [0]
+
+
 def test_the_sentence_beside_two_models() -> None:
     a, b = side("qwen3.8-2.4t-a95b"), side("qwen3.8-27b")
-    assert words.compared_sentence(a, b) == "operations −5,275, critical path −2,989, bytes per token −203 GB"
-    assert words.compared_sentence(b, a) == "operations +5,275, critical path +2,989, bytes per token +203 GB"
-    assert words.compared_sentence(a, a) == "operations 0, critical path 0, bytes per token 0 B"
+    assert compared_sentence(a, b) == "operations −5,275, critical path −2,989, bytes per token −203 GB"
+    assert compared_sentence(b, a) == "operations +5,275, critical path +2,989, bytes per token +203 GB"
+    assert compared_sentence(a, a) == "operations 0, critical path 0, bytes per token 0 B"
 
 
 def test_rows_can_be_filtered() -> None:

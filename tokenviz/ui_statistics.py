@@ -19,6 +19,7 @@ from tokenviz.views import statistics as words
 from tokenviz.views import statistics_time as time
 from tokenviz.views.format import plural
 from tokenviz.views.statistics import Side
+from tokenviz.views.statistics_compare import compared_sentence
 from tokenviz.views.statistics_work import kind_names
 
 NOTHING = "nothing"
@@ -41,9 +42,7 @@ def page(choice: ui.Choice) -> None:
     st.markdown(f"**{ui.plain(this.model.name)}.** {words.finding(this)}")
     other = _second(this)
     if other is not None:
-        st.markdown(
-            f"Beside it **{ui.plain(other.label)}**. Second minus first: {words.compared_sentence(this, other)}."
-        )
+        st.markdown(f"Beside it **{ui.plain(other.label)}**. Second minus first: {compared_sentence(this, other)}.")
     picture(this, "")
     if other is not None:
         picture(other, "second ")

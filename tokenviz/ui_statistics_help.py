@@ -1,5 +1,8 @@
 """The section about what would help: more tokens at once, more sequences, fewer bits."""
 
+from collections.abc import Set
+
+import pandas as pd
 import streamlit as st
 
 from tokenviz.notation import DTYPE_BITS
@@ -55,15 +58,20 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         table(rows[["change", "relieves"]].iloc[1:].rename(columns={"relieves": "effect"}), key=f"whatif_effect{i}")
         table(rows.drop(columns="relieves"), key=f"whatif_table{i}")
     if other is not None:
-        st.markdown("**Second minus first**, under the same changes")
-        both(lambda side: helps.whatif_table(outcomes(side, own)), this, other, ["change"],
-             ["operations per step", "critical path per step", "most bytes per token"], key="whatif_pair")  # fmt: skip
+        st.markdown("**Second minus first**, under the changes that both of them leave room for")
+        names = outcomes(this, own).keys() & outcomes(other, own).keys()
+        both(lambda side: _figures(side, own, names), this, other, ["change"], key="whatif_pair")
     how_to_read(
         "Several tokens at once (speculative verification, multi-token prediction) share weights and cache; all of "
         "them are taken as kept. A batch shares the weights, every sequence brings its own state. Tokens may choose "
         "the same experts or different ones: the bar ends where no two coincide, the tick stands where all do."
         + prediction_note(this)
     )
+
+
+def _figures(side: Side, own: Change, names: Set[str]) -> pd.DataFrame:
+    """The figures of some of the changes."""
+    return helps.whatif_table({n: o for n, o in outcomes(side, own).items() if n in names}).drop(columns="relieves")
 
 
 def _own_change(this: Side) -> Change:

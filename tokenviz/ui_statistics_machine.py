@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from types import MappingProxyType
 
+import pandas as pd
 import streamlit as st
 
 from tokenviz.conventions import CONVENTIONS, totals
@@ -45,7 +46,12 @@ def on_a_machine(this: Side, other: Side | None) -> None:
         "by its least time. What moves no bytes stays on chip and is not shown."
     )
     both(lambda side: helps.bounds_table(_bounds(side, machine, devices, latency_s, chain)[0]), this, other,
-         ["resource"], ["lower bound (s)"], key="bounds_table")  # fmt: skip
+         ["resource"], ["lower bound (s)", "at most tokens/s"], key="bounds_table")  # fmt: skip
+    if other is not None:
+        both(lambda side: _needs(side, machine, devices), this, other, ["what must fit"], ["amount"], key="needs")
+        with st.expander("Every transform of both, second minus first"):
+            both(lambda side: _under_the_roof(side, machine), this, other, ["block", "transform"],
+                 ["MACs", "bytes", "FLOP per byte", "lower bound (s)"], key="roof_pair")  # fmt: skip
     st.caption(_source(machine))
 
 
@@ -118,6 +124,22 @@ def _fits(b: Bounds, machine: Machine, used: int, side: Side) -> str:
         f"The bound allows at most **{si(1 / b.least_s)} tokens/s** for one sequence; the sidebar asks for "
         f"{si(side.scenario.tokens_per_s)}."
     )
+
+
+def _needs(side: Side, machine: Machine, devices: int | None) -> pd.DataFrame:
+    """What has to fit, into what."""
+    need = needed_bytes(side)
+    fewest = devices_that_fit(machine, need)
+    rows = {
+        "weights and state of one sequence (bytes)": need, "fewest devices that hold them": fewest,
+        "devices": devices or fewest, "their memory (bytes)": (devices or fewest) * machine.memory_bytes,
+    }  # fmt: skip
+    return pd.DataFrame({"what must fit": list(rows), "amount": list(rows.values())})
+
+
+def _under_the_roof(side: Side, machine: Machine) -> pd.DataFrame:
+    """Every transform of one side, its work and its least time."""
+    return helps.roofline_table(roofline(side.step, side.scenario), machine, side.scenario)
 
 
 def _roof(points: Sequence[RooflinePoint], machine: Machine, side: Side) -> str:

@@ -11,9 +11,10 @@ import streamlit as st
 
 from tokenviz.export import to_csv
 from tokenviz.views.charts import filled, named, opened_at
-from tokenviz.views.statistics import Side, compared
+from tokenviz.views.statistics import Side
+from tokenviz.views.statistics_compare import compared
 from tokenviz.views.statistics_table import PERCENT, sortable, table_script, table_style
-from tokenviz.views.statistics_work import worded
+from tokenviz.views.statistics_work import by_kind, worded
 
 Chart = Callable[..., Any]
 
@@ -84,16 +85,29 @@ def both(
     this: Side,
     other: Side | None,
     keys: list[str],
-    values: list[str],
+    values: list[str] | None = None,
     *,
     key: str,
 ) -> None:
-    """One side's table, or two of them joined on `keys` with signed differences of `values`."""
+    """One side's table, or two of them joined on `keys` with signed differences of `values` (None: all others)."""
     own = worded(make(this), this.step)
     if other is None:
         table(own, key=key)
-    else:
-        table(compared(own, worded(make(other), other.step), keys, values), key=key)
+        return
+    there = worded(make(other), other.step)
+    if values is None:
+        values = [c for c in dict.fromkeys((*own, *there)) if c not in keys]
+    table(compared(own, there, keys, values), key=key)
+
+
+def by_block(
+    make: Callable[[Side], pd.DataFrame], this: Side, other: Side | None, row: str, value: str, *, key: str
+) -> None:
+    """Beside a second side: the columns of the block kinds, each row and kind compared."""
+    if other is not None:
+        st.markdown(f"**{value.capitalize()} by block kind**")
+        both(lambda side: by_kind(worded(make(side), side.step), side.step, row, value), this, other, [row, "block"],
+             [value], key=key)  # fmt: skip
 
 
 def csv_of(rows: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from tokenviz.export import chrome_trace
 from tokenviz.graph import OpClass
 from tokenviz.timeline import critical_shares
-from tokenviz.ui_statistics_parts import both, download, draw, how_to_read, sides, table
+from tokenviz.ui_statistics_parts import both, by_block, download, draw, how_to_read, sides, table
 from tokenviz.views import statistics as words
 from tokenviz.views import statistics_bytes as moved
 from tokenviz.views import statistics_time as time
@@ -36,6 +36,9 @@ def parallelism(this: Side, other: Second) -> None:
     )
     both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
          ["timesteps", "operations"], key="widths_table")  # fmt: skip
+    if other is not None:
+        both(lambda side: time.slack_data(side.step)["slack"].drop(columns=["label", "order"]), this, other, ["slack"],
+             ["transforms", "operations"], key="slack_table")  # fmt: skip
     _critical(this, other)
 
 
@@ -70,18 +73,23 @@ def operations(this: Side, other: Second) -> None:
         "product of two live values is dynamic."
     )
     both(lambda side: work.classes_table(side.step), this, other, ["class"], ["operations"], key="class_table")
+    by_block(lambda side: work.classes_table(side.step), this, other, "class", "operations", key="class_blocks")
     st.markdown("**By the name in the drawing**")
     both(lambda side: work.labels_table(side.step), this, other, ["operation"], ["operations"], key="labels")
-    st.markdown(_assumptions(this))
+    by_block(lambda side: work.labels_table(side.step), this, other, "operation", "operations", key="label_blocks")
+    st.markdown(_assumptions(sides(this, other)))
 
 
-def _assumptions(this: Side) -> str:
-    kinds = [f"{n} × {b.title} ({len(b.ops)} operations)" for b, n in this.step.folded()]
+def _assumptions(shown: list[tuple[str, Side]]) -> str:
+    kinds = [
+        plain(name) + ", ".join(f"{n} × {b.title} ({len(b.ops)} operations)" for b, n in side.step.folded())
+        for name, side in shown
+    ]  # fmt: skip
     return (
         "**Assumptions of the schedule.** One operation takes one unit of time. A transform starts when all that feed "
         "it have finished; its operations run in the order drawn. Reading weights, state and data is an input, not an "
         "operation; stores and routing drawn inside a transform count. Equal layers are counted as often as they "
-        "occur: " + ", ".join(kinds) + "."
+        "occur. " + "; ".join(kinds) + "."
     )  # fmt: skip
 
 
@@ -100,9 +108,15 @@ def arithmetic(this: Side, other: Second) -> None:
     values = ["total", "fixed part", "per cached position"]
     both(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, ["family"], values,
          key="families")  # fmt: skip
+    by_block(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, "family", "total",
+             key="family_blocks")  # fmt: skip
+    if other is not None:
+        both(lambda side: work.exponentials_table(side.dependence, side.scenario.context), this, other,
+             ["exponentials"], ["total"], key="exponentials")  # fmt: skip
     split = work.exponentials_split(this.dependence, this.scenario.context)
     st.markdown(
-        "Exponentials: " + ", ".join(f"{name} **{n:,}**" for name, n in split.items())
+        f"Exponentials{'' if other is None else ' of the first'}: "
+        + ", ".join(f"{name} **{n:,}**" for name, n in split.items())
         + ". Every total is its fixed part plus the number of cached positions times its slope, exactly. The new token "
         "is not one of them: what it does with itself is in the fixed part."
     )  # fmt: skip
@@ -120,10 +134,12 @@ def data_movement(this: Side, other: Second) -> None:
              alt="Bytes of one token by origin.")  # fmt: skip
         draw(moved.growth_chart, moved.growth_data(found, n), finding=name + words.growth_finding(side),
              key=f"growth{i}", alt="Bytes per token against cached positions, both logarithmic.")  # fmt: skip
-    rate = this.scenario.tokens_per_s
-    st.markdown(
-        f"At {rate:,.3g} tokens/s this asks for **{si(this.traffic.total * rate, 'B/s')}**. {words.growth_words(this)}"
-    )
+    for name, side in sides(this, other):
+        rate = side.scenario.tokens_per_s
+        st.markdown(
+            f"{plain(name)}At {rate:,.3g} tokens/s this asks for **{si(side.traffic.total * rate, 'B/s')}**. "
+            + words.growth_words(side)
+        )
     how_to_read(
         "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
         "row; each cached key and value is read once, and so is the new token's own, which is appended; fixed-size "
@@ -134,6 +150,8 @@ def data_movement(this: Side, other: Second) -> None:
     values = ["bytes", "bytes/s", "fixed part", "per cached position"]
     both(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s), this,
          other, ["origin", "lifetime"], values, key="traffic")  # fmt: skip
+    by_block(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s),
+             this, other, "origin", "bytes", key="traffic_blocks")  # fmt: skip
 
 
 def every_operation(this: Side, other: Second) -> None:
@@ -159,8 +177,7 @@ def every_operation(this: Side, other: Second) -> None:
     _files(this)
     if other is not None:
         st.markdown("**Both, operation by operation**, over all layers")
-        values = ["operations", "values out", "weight bytes", "state bytes read", "state bytes written"]
-        both(words.rows_summary, this, other, ["block", "transform", "operation"], values, key="every_pair")
+        both(words.rows_summary, this, other, ["block", "transform", "operation"], key="every_pair")
 
 
 def _files(this: Side) -> None:

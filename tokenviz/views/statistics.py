@@ -1,4 +1,4 @@
-"""The Statistics page's words and tables: what each section found, the totals, and two models side by side."""
+"""The Statistics page's words and tables: what each section found, the totals, and every operation as a row."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import pandas as pd
 
-from tokenviz.breakdown import every_stage, stages
+from tokenviz.breakdown import AMOUNTS, every_stage, stages
 from tokenviz.catalog import Model
 from tokenviz.context import FIELDS, STATE_FIELDS, Dependence, dependence
 from tokenviz.conventions import CONVENTIONS, all_totals
@@ -16,7 +16,7 @@ from tokenviz.schedule import Summary, summarise
 from tokenviz.timeline import slack, widths
 from tokenviz.trace import traced
 from tokenviz.traffic import Traffic, traffic
-from tokenviz.views.format import exact, serial, share, si, signed
+from tokenviz.views.format import exact, serial, share, si
 from tokenviz.views.statistics_work import exponentials_split
 
 
@@ -197,9 +197,9 @@ def _rows(step: DecodeStep, scenario: Scenario, folded: bool) -> pd.DataFrame:
 
 
 def rows_summary(side: Side) -> pd.DataFrame:
-    """One row for each block title, transform and operation, summed over all layers."""
+    """One row for each block title, transform and operation, summed over all layers; a counter not used is absent."""
     table = rows_table(side, folded=True)
-    values = ["values out", "weight bytes", "state bytes read", "state bytes written"]
+    values = [name for name in AMOUNTS if name in table]
     summed = table[["block", "transform", "operation", *values]].assign(operations=table["count"])
     return summed.groupby(["block", "transform", "operation"], sort=False, as_index=False).sum()
 
@@ -218,27 +218,3 @@ def matching(table: pd.DataFrame, words: str, chosen: Mapping[str, Iterable[str]
         for word in wanted:
             keep &= text.str.contains(word, regex=False)
     return table[keep]
-
-
-def compared(this: pd.DataFrame, other: pd.DataFrame, keys: list[str], values: list[str]) -> pd.DataFrame:
-    """Two tables side by side: each value here, there, and the signed difference there − here; absent counts as 0."""
-    there = other[keys + values]
-    table = this[keys + values].merge(there, on=keys, how="outer", suffixes=("", " (second)"), sort=False)
-    order = {key: i for i, key in enumerate(map(tuple, this[keys].astype(str).to_numpy()))}
-    rank = [order.get(tuple(k), len(order)) for k in table[keys].astype(str).to_numpy()]
-    table = table.iloc[sorted(range(len(table)), key=rank.__getitem__)].reset_index(drop=True)
-    out = table[keys].copy()
-    for value in values:
-        whole = pd.api.types.is_integer_dtype(this[value]) and pd.api.types.is_integer_dtype(other[value])
-        a, b = (table[c].fillna(0).astype("int64" if whole else "float64") for c in (value, f"{value} (second)"))
-        out[value], out[f"{value} (second)"], out[f"{value}, difference"] = a, b, b - a
-    return out
-
-
-def compared_sentence(this: Side, other: Side) -> str:
-    """The headline differences, signed: the second minus the first."""
-    a, b = this.summary, other.summary
-    return (
-        f"operations {signed(b.operations - a.operations)}, critical path {signed(b.critical_path - a.critical_path)}, "
-        f"bytes per token {signed(other.traffic.total - this.traffic.total, 'B')}"
-    )

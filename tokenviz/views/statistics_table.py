@@ -6,6 +6,7 @@ table_style(), table_script() -> str     the script and its style; a phone shows
 
 from collections.abc import Sequence
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tokenviz.views.format import seconds, signed
 
 LONG = 40
 """Texts longer than this many characters may break into lines."""
-SECONDS, PERCENT = " (s)", "share, %"
+SECONDS, PERCENT, DIFFERENCE = " (s)", "share, %", "difference"
 EXACT = 2**53
 """Whole numbers from here on are not exact in a browser: they are sent as decimal texts."""
 
@@ -26,12 +27,13 @@ def sortable(table: pd.DataFrame, file: str, height: int = 420) -> dict[str, Any
     Raw values are what the CSV holds: whole numbers, unrounded floats, texts; None where there is none.
     """
     columns, values, texts = [], [], []
+    figures = table["figure"].tolist() if "figure" in table else [""] * len(table)
     for name, cells in table.items():
-        is_number = bool(pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells))
+        is_number = _all_numbers(cells)
         own = [_raw(x) for x in cells.tolist()]
-        shown = _texts(str(name), own) if is_number else ["" if x is None else str(x) for x in own]
+        shown = _by_figure(str(name), figures, own) if is_number else ["" if x is None else str(x) for x in own]
         columns.append({
-            "name": str(name), "title": str(name).removesuffix(SECONDS), "number": is_number,
+            "name": str(name), "title": str(name).replace(SECONDS, ""), "number": is_number,
             "long": max(map(len, shown), default=0) > LONG,
         })  # fmt: skip
         values.append(own)
@@ -40,6 +42,25 @@ def sortable(table: pd.DataFrame, file: str, height: int = 420) -> dict[str, Any
         "columns": columns, "rows": list(zip(*values, strict=True)), "texts": list(zip(*texts, strict=True)),
         "label": ", ".join(str(c) for c in table), "file": file, "height": height,
     }  # fmt: skip
+
+
+def _all_numbers(cells: pd.Series) -> bool:
+    """Whether a column holds figures only; whole and other numbers may stand in one column."""
+    if pd.api.types.is_bool_dtype(cells):
+        return False
+    found = cells.dropna()
+    return bool(pd.api.types.is_numeric_dtype(cells) or (len(found) and found.map(lambda x: isinstance(x, Real)).all()))
+
+
+def _by_figure(name: str, figures: Sequence[str], values: Sequence[Any]) -> list[str]:
+    """Texts of a column in which each row names its own figure; rows of one figure have one precision."""
+    texts = [""] * len(values)
+    for figure in dict.fromkeys(figures):
+        places = [i for i, f in enumerate(figures) if f == figure]
+        own = _texts(f"{figure}, {name}" if figure else name, [values[i] for i in places])
+        for i, text in zip(places, own, strict=True):
+            texts[i] = text
+    return texts
 
 
 def _raw(value: Any) -> Any:
@@ -56,8 +77,9 @@ def _texts(name: str, values: Sequence[Any]) -> list[str]:
 
     Times, whose column ends in (s), have the unit that suits each of them.
     """
-    if name.endswith(SECONDS):
-        return ["" if x is None else seconds(x) for x in values]
+    if SECONDS in name:
+        sign = "+" if name.endswith(DIFFERENCE) else ""
+        return ["" if x is None else _time(x, sign) for x in values]
     if name == PERCENT:
         return ["< 0.01" if x is not None and 0 < x < 0.005 else _text(name, x, ",.2f") for x in values]
     numbers = [abs(x) for x in values if isinstance(x, float) and x]
@@ -68,9 +90,16 @@ def _texts(name: str, values: Sequence[Any]) -> list[str]:
 
 def _text(name: str, value: Any, pattern: str) -> str:
     number = int(value) if isinstance(value, str) else value
-    if name.endswith(", difference"):
+    if abs(number) >= 1_000 and pattern.endswith("g"):
+        pattern = ",.0f"  # never in powers of ten
+    if name.endswith(DIFFERENCE):
         return signed(number) if isinstance(number, int) else _with_sign(number, pattern)
     return f"{number:{',' if isinstance(number, int) else pattern}}".replace("-", "\N{MINUS SIGN}")
+
+
+def _time(time_s: float, sign: str) -> str:
+    before = "\N{MINUS SIGN}" if time_s < 0 else sign if time_s else ""
+    return f"{before}{seconds(abs(time_s))}"
 
 
 def _with_sign(number: float, pattern: str) -> str:

@@ -58,6 +58,15 @@ def _by_kind(step: DecodeStep, what: str, names: list[str], name_of: Callable[[O
     return table.sort_values("operations", ascending=False, kind="stable", ignore_index=True)
 
 
+def by_kind(table: pd.DataFrame, step: DecodeStep, key: str, value: str) -> pd.DataFrame:
+    """A row for each of a table's rows and block kinds that has something there, kinds under their names."""
+    names = [name for name in dict(kind_names(step)).values() if name in table]
+    rows = table[[key, *names]].melt([key], names, "block", value)
+    order = {name: i for i, name in enumerate(table[key])}
+    rows = rows.sort_values(key, key=lambda cells: cells.map(order), kind="stable", ignore_index=True)
+    return rows[rows[value] > 0].reset_index(drop=True)
+
+
 def classes_data(step: DecodeStep) -> dict[str, pd.DataFrame]:
     """Rows of the class chart: class, operations, label."""
     rows = classes_table(step)[["class", "operations", "share"]]
@@ -114,6 +123,12 @@ def exponentials_split(found: Dependence, context: int) -> dict[str, int]:
     attention, total = found.select(attends), found.select(lambda r: r.what == "exp")
     grown = found.value(attention, context)
     return {"attention softmax": grown, "all others": found.value(total, context) - grown}
+
+
+def exponentials_table(found: Dependence, context: int) -> pd.DataFrame:
+    """The same as a table."""
+    split = exponentials_split(found, context)
+    return pd.DataFrame({"exponentials": list(split), "total": list(split.values())})
 
 
 def families_data(found: Dependence, context: int) -> dict[str, pd.DataFrame]:
