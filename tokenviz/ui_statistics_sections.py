@@ -1,14 +1,12 @@
-"""Sections of the Statistics page. Each shows a picture that states its finding, the numbers, and how to read them."""
+"""Sections of the Statistics page: a picture that states its finding, the numbers behind it, and how to read them."""
 
 import streamlit as st
 
 from tokenviz.export import chrome_trace
 from tokenviz.graph import OpClass
-from tokenviz.timeline import critical_shares
 from tokenviz.ui_statistics_parts import both, by_block, download, draw, how_to_read, sides, table
 from tokenviz.views import statistics as words
 from tokenviz.views import statistics_bytes as moved
-from tokenviz.views import statistics_time as time
 from tokenviz.views import statistics_work as work
 from tokenviz.views.format import exact, si
 from tokenviz.views.markup import plain
@@ -16,49 +14,7 @@ from tokenviz.views.statistics import Side
 
 Second = Side | None
 DEPENDENCE = "Finding how every count depends on the context"
-PATHS = ("by transform", "by operation")
 DISTINCT, EVERY = "each distinct block", "every layer"
-
-
-def parallelism(this: Side, other: Second) -> None:
-    """How often how many operations run at once, what could wait, and the longest chain."""
-    for i, (name, side) in enumerate(sides(this, other)):
-        left, right = st.columns(2)
-        with left:
-            draw(time.widths_chart, time.widths_data(side.step), finding=name + words.widths_finding(side),
-                 key=f"widths{i}", alt="Timesteps by operations at once.")  # fmt: skip
-        with right:
-            draw(time.slack_chart, time.slack_data(side.step), finding=name + words.slack_finding(side),
-                 key=f"slack{i}", alt="Operations by timesteps of slack.")  # fmt: skip
-    how_to_read(
-        "Slack is how much later a transform could start without delaying its block. No slack means critical: only a "
-        "shorter chain makes the token faster, not more hardware."
-    )
-    both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
-         ["timesteps", "operations"], key="widths_table")  # fmt: skip
-    if other is not None:
-        both(lambda side: time.slack_data(side.step)["slack"].drop(columns=["label", "order"]), this, other, ["slack"],
-             ["transforms", "operations"], key="slack_table")  # fmt: skip
-    _critical(this, other)
-
-
-def _critical(this: Side, other: Second) -> None:
-    """The longest chain: folded into its transforms, or operation by operation."""
-    st.markdown("**The critical path**")
-    shown = st.segmented_control("Critical path as", PATHS, default=PATHS[0], required=True, key="path",
-                                 bind="query-params", label_visibility="collapsed")  # fmt: skip
-    if shown == PATHS[0]:
-        both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
-             ["operations"], key="critical")  # fmt: skip
-    else:
-        for i, (name, side) in enumerate(sides(this, other)):
-            if name:
-                st.markdown(f"**{plain(name.rstrip(': '))}**")
-            table(time.path_table(side.step), key=f"path_table{i}")
-    how_to_read(
-        "By transform: one block of each kind, all of its layers added up; together the "
-        f"{exact(this.summary.critical_path)} operations of the path. By operation: the path itself, row by row."
-    )
 
 
 def operations(this: Side, other: Second) -> None:

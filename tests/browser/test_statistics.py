@@ -51,7 +51,7 @@ def test_every_section_is_clean_and_fits(visit: Visit, width: int, dark: bool) -
     picture(page)
     for section in TABS:
         page.get_by_role("tab", name=section).click()
-        page.locator(f"{CHART}, [data-testid=stDataFrame], {TABLE}").nth(2).wait_for()
+        page.locator(f"{CHART}, [data-testid=stDataFrame], {TABLE}").first.wait_for()
         watched.ready()
         assert page.get_by_role("tab", name=section).get_attribute("aria-selected") == "true"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -184,9 +184,9 @@ def test_a_sorted_table_stays_sorted_when_its_figures_change(visit: Visit) -> No
 def test_a_phone_loses_no_column(visit: Visit) -> None:
     watched = visit(390, 844)
     page = watched.open(f"{LARGEST}&section=What+would+help")
-    page.locator(TABLE).nth(3).wait_for()
+    page.locator(TABLE).nth(1).wait_for()
     watched.ready()
-    assert page.locator(TABLE).count() == 4  # what runs, the totals, the effects, the figures
+    assert page.locator(TABLE).count() == 2  # the effects, the figures
     for table in page.locator(TABLE).all():
         heads = table.get_by_role("columnheader").all()
         cells = table.locator("tbody tr").first.locator("td").all()
@@ -235,11 +235,44 @@ def test_how_long_a_move_of_the_context_slider_takes(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_the_first_screen_shows_the_picture_and_that_there_are_sections(visit: Visit) -> None:
+    for width, height in ((1440, 900), (390, 844)):
+        page = visit(width, height).open(LARGEST)
+        tabs = page.get_by_role("tab")
+        assert tabs.all_inner_texts() == list(TABS)
+        for shown in (tabs.first, tabs.nth(3), picture(page).locator("canvas, svg.marks").first):
+            box = shown.bounding_box()
+            assert box is not None
+            assert box["y"] < 0.65 * height
+            assert box["x"] < width
+
+
+def test_as_drawn_leads_to_its_words_and_a_section_keeps_what_was_chosen(visit: Visit) -> None:
+    watched = visit()
+    page = watched.open(f"{LARGEST}&section=Data+movement")
+    words = page.get_by_text("As drawn.", exact=True)
+    page.get_by_role("link", name="as drawn").click()
+    page.wait_for_timeout(1_000)
+    box = words.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 900
+    page.get_by_role("tab", name="Parallelism").click()
+    page.get_by_text("On unlimited hardware").wait_for()
+    page.locator("input[type=range]").last.focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Timestep 3,001:").wait_for()  # from the link, one further
+    page.get_by_role("tab", name="Operations").click()
+    page.get_by_text("By the name in the drawing").wait_for()
+    page.get_by_role("tab", name="Parallelism").click()
+    page.get_by_text("Timestep 3,001:").wait_for()
+    watched.assert_clean()
+
+
 def test_two_models_beside_each_other_from_a_link(visit: Visit) -> None:
     watched = visit(1440, 1_000)
     page = watched.open(f"{LARGEST}&vs=qwen3.8-27b&section=Arithmetic")
     page.get_by_text("operations −5,275, critical path −2,989").wait_for()
-    page.locator(CHART).nth(3).wait_for()
-    assert page.locator(CHART).count() == 4
+    page.locator(CHART).nth(1).wait_for()
+    assert page.locator(CHART).count() == 2
     watched.shot("statistics-compared")
     watched.assert_clean()
