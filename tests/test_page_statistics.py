@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +41,27 @@ def tables(app: AppTest) -> list[pd.DataFrame]:
     data = [json.loads(p.json) for p in protos]
     own = [pd.DataFrame(d["rows"], columns=[c["name"] for c in d["columns"]]) for d in data]
     return own + [d.value for d in app.dataframe]
+
+
+def files(app: AppTest) -> list[str]:
+    """Names of the files that the sorting tables save."""
+    protos = [c.proto for c in app.get("bidi_component") if c.proto.component_name.endswith("tokenviz_table")]
+    return [json.loads(p.json)["file"] for p in protos]
+
+
+def test_files_are_named_after_their_models_and_tables() -> None:
+    assert files(opened(model="qwen3.8-27b")) == [
+        f"qwen3.8-27b-{what}.csv" for what in ("running", "totals", "widths", "critical-path")
+    ]
+    beside = files(opened(model="qwen3.8-27b", vs="qwen3.5-0.8b"))
+    assert beside == [
+        "qwen3.8-27b-running.csv", "qwen3.5-0.8b-running.csv",
+        *(f"qwen3.8-27b-vs-qwen3.5-0.8b-{what}.csv" for what in ("totals", "widths", "slack", "critical-path")),
+    ]  # fmt: skip
+    for section in TABS:
+        found = files(opened(model="qwen3.8-27b", vs="qwen3.5-0.8b", section=section))
+        assert len(found) == len(set(found))
+        assert all(re.fullmatch(r"[\w.-]+\.csv", name) for name in found)
 
 
 def charts(app: AppTest) -> int:
@@ -156,6 +178,7 @@ def test_a_change_of_ones_own() -> None:
 
 def test_a_machine_of_ones_own_and_one_that_is_too_small() -> None:
     app = opened(section="On a machine", model="qwen3.5-0.8b", machine="type your own")
+    assert any("of your machine; the fewest that hold them" in m.value for m in app.markdown)
     assert any("Figures typed in by you" in c.value for c in app.caption)
     app = opened(section="On a machine", model="qwen3.8-2.4t-a95b", machine="NVIDIA H100 SXM", devices="1")
     assert any("**do not fit** into" in m.value for m in app.markdown)

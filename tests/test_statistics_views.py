@@ -66,6 +66,15 @@ def test_every_chart_is_valid_and_carries_its_finding(theme: str) -> None:
             assert spec["title"]["text"]["expr"].endswith(': "f"')
 
 
+def test_both_panels_of_the_roofline_say_what_their_height_is() -> None:
+    spec = all_charts(side("qwen3.5-0.8b", context=1_000), "light")[-1].to_dict()
+    titles = [{layer["encoding"]["y"]["axis"]["title"] for layer in panel["layer"]} for panel in spec["vconcat"]]
+    assert titles == [
+        {"At most FLOP/s, on one device (log scale)"},
+        {"Least time of each transform, all its layers (log scale)"},
+    ]
+
+
 def test_a_template_filled_is_the_chart() -> None:
     s = side("qwen3.5-0.8b")
     data = time.widths_data(s.step)

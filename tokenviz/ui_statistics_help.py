@@ -55,12 +55,12 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         draw(helps.whatif_chart, helps.whatif_data(found), finding=name + _best(found), key=f"whatif{i}",
              alt="Bytes per token under each change.")  # fmt: skip
         rows = helps.whatif_table(found)
-        table(rows[["change", "relieves"]].iloc[1:].rename(columns={"relieves": "effect"}), key=f"whatif_effect{i}")
-        table(rows.drop(columns="relieves"), key=f"whatif_table{i}")
+        table(rows[["change", "relieves"]].iloc[1:].rename(columns={"relieves": "effect"}), side, key=f"effects{i}")
+        table(rows.drop(columns="relieves"), side, key=f"what_if{i}")
     if other is not None:
         st.markdown("**Second minus first**, under the changes that both of them leave room for")
         names = outcomes(this, own).keys() & outcomes(other, own).keys()
-        both(lambda side: _figures(side, own, names), this, other, ["change"], key="whatif_pair")
+        both(lambda side: _figures(side, own, names), this, other, ["change"], key="what_if")
     how_to_read(
         "Several tokens at once (speculative verification, multi-token prediction) share weights and cache; all of "
         "them are taken as kept. A batch shares the weights, every sequence brings its own state. Tokens may choose "

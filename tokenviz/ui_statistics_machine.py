@@ -38,7 +38,8 @@ def on_a_machine(this: Side, other: Side | None) -> None:
         draw(helps.roofline_chart, data, key=f"roof{i}", kinds=kinds, finding=name + _roof(points, machine, side),
              alt="Transforms under the roof.")  # fmt: skip
         with st.expander(f"{name}Every transform, its ceiling and its least time"):
-            table(helps.roofline_table(points, machine, side.scenario).drop(columns="kind"), key=f"roof_table{i}")
+            rows = helps.roofline_table(points, machine, side.scenario).drop(columns="kind")
+            table(rows, side, key=f"roofline{i}")
     how_to_read(
         "These are bounds, not predictions: no machine reaches its peaks, and several devices are taken to share the "
         "work evenly and to talk to each other for free. The time of one link of the chain (launch, wait, synchronise) "
@@ -46,12 +47,12 @@ def on_a_machine(this: Side, other: Side | None) -> None:
         "by its least time. What moves no bytes stays on chip and is not shown."
     )
     both(lambda side: helps.bounds_table(_bounds(side, machine, devices, latency_s, chain)[0]), this, other,
-         ["resource"], ["lower bound (s)", "at most tokens/s"], key="bounds_table")  # fmt: skip
+         ["resource"], ["lower bound (s)", "at most tokens/s"], key="bounds")  # fmt: skip
     if other is not None:
         both(lambda side: _needs(side, machine, devices), this, other, ["what must fit"], ["amount"], key="needs")
         with st.expander("Every transform of both, second minus first"):
             both(lambda side: _under_the_roof(side, machine), this, other, ["block", "transform"],
-                 ["MACs", "bytes", "FLOP per byte", "lower bound (s)"], key="roof_pair")  # fmt: skip
+                 ["MACs", "bytes", "FLOP per byte", "lower bound (s)"], key="roofline")  # fmt: skip
     st.caption(_source(machine))
 
 
@@ -115,12 +116,14 @@ def _bounds(side: Side, machine: Machine, devices: int | None, latency_s: float,
 
 def _fits(b: Bounds, machine: Machine, used: int, side: Side) -> str:
     verdict = "fit into" if b.fits else "**do not fit** into"
-    name = "machine" if machine.source is None else machine.name
     fewest = devices_that_fit(machine, b.needed_bytes)
-    count = "one" if used == 1 else exact(used)
+    if machine.source is None:
+        holders = machine.name if used == 1 else f"{exact(used)} machines like yours"
+    else:
+        holders = f"one {machine.name}" if used == 1 else f"{exact(used)} × {machine.name}"
     return (
         f"Weights and state of one sequence, **{si(b.needed_bytes, 'B')}**, {verdict} the {si(b.memory_bytes, 'B')} of "
-        f"{count} × {name}; the fewest that hold them: **{plural(fewest, 'device')}**. "
+        f"{holders}; the fewest that hold them: **{plural(fewest, 'device')}**. "
         f"The bound allows at most **{si(1 / b.least_s)} tokens/s** for one sequence; the sidebar asks for "
         f"{si(side.scenario.tokens_per_s)}."
     )

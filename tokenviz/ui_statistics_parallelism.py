@@ -34,10 +34,10 @@ def parallelism(this: Side, other: Second) -> None:
         "shorter chain makes the token faster, not more hardware."
     )
     both(lambda side: time.widths_data(side.step)["widths"].drop(columns=["label", "order"]), this, other, ["width"],
-         ["timesteps", "operations"], key="widths_table")  # fmt: skip
+         ["timesteps", "operations"], key="widths")  # fmt: skip
     if other is not None:
         both(lambda side: time.slack_data(side.step)["slack"].drop(columns=["label", "order"]), this, other, ["slack"],
-             ["transforms", "operations"], key="slack_table")  # fmt: skip
+             ["transforms", "operations"], key="slack")  # fmt: skip
     _critical(this, other)
 
 
@@ -65,7 +65,7 @@ def picture(side: Side, which: str, name: str) -> None:
             lane_count=1 + max(x.lane for b in step.blocks.values() for x in lanes(b)),
         )  # fmt: skip
     found = running(step, t)
-    table(time.running_table(found), key=f"{which}running")
+    table(time.running_table(found), side, key=f"running{int(bool(which))}")
     how_to_read(
         f"Timestep {t:,}: {plural(len(found), 'operation')} at once. Above, drag the grey window to look elsewhere (no "
         "reload); a cell below is one operation, a row one parallel lane, and a strong outline marks the critical path."
@@ -107,12 +107,12 @@ def _critical(this: Side, other: Second) -> None:
                                  bind="query-params", label_visibility="collapsed")  # fmt: skip
     if shown == PATHS[0]:
         both(lambda side: time.critical_table(critical_shares(side.step)), this, other, ["block", "transform"],
-             ["operations"], key="critical")  # fmt: skip
+             ["operations"], key="critical_path")  # fmt: skip
     else:
         for i, (name, side) in enumerate(sides(this, other)):
             if name:
                 st.markdown(f"**{plain(name.rstrip(': '))}**")
-            table(time.path_table(side.step), key=f"path_table{i}")
+            table(time.path_table(side.step), side, key=f"path{i}")
     how_to_read(
         "By transform: one block of each kind, all of its layers added up; together the "
         f"{exact(this.summary.critical_path)} operations of the path. By operation: the path itself, row by row."

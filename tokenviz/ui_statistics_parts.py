@@ -51,16 +51,25 @@ MOST_SORTABLE = 300
 """Tables with more rows than this are drawn by the data grid, which draws only the rows in sight."""
 
 
-def table(rows: pd.DataFrame, *, key: str, height: int | None = None) -> None:
-    """A table with exact numbers that sorts, searches and saves CSV without running the page again."""
+def table(rows: pd.DataFrame, *of: Side, key: str, height: int | None = None) -> None:
+    """A table with exact numbers that sorts, searches and saves CSV without running the page again.
+
+    `of` names the sides that it is about; with the key they make the file's name.
+    """
     if "share" in rows:
         rows = rows.assign(share=rows["share"] * 100).rename(columns={"share": PERCENT})
     if len(rows) <= MOST_SORTABLE and height is None:
-        _sortable(key=key, data=sortable(rows, f"{key.replace('_', '-')}.csv"))
+        _sortable(key=key, data=sortable(rows, file_name(*of, what=key.rstrip("0123456789"))))
         return
     config = {str(name): _column(str(name), rows[name]) for name in rows}
     config[str(rows.columns[0])] = st.column_config.Column(pinned=True)
     st.dataframe(rows, hide_index=True, column_config=config, key=key, height=height or 520)
+
+
+def file_name(*of: Side, what: str, ending: str = "csv") -> str:
+    """``qwen3.8-27b-critical-path.csv``: the models, what it is, and nothing that a file system minds."""
+    words = f"{'-vs-'.join(side.model.name for side in of)}-{what}".replace("_", "-")
+    return "".join(c if c.isalnum() or c in "-." else "-" for c in words) + f".{ending}"
 
 
 def _column(name: str, values: pd.Series) -> Any:
@@ -92,12 +101,12 @@ def both(
     """One side's table, or two of them joined on `keys` with signed differences of `values` (None: all others)."""
     own = worded(make(this), this.step)
     if other is None:
-        table(own, key=key)
+        table(own, this, key=key)
         return
     there = worded(make(other), other.step)
     if values is None:
         values = [c for c in dict.fromkeys((*own, *there)) if c not in keys]
-    table(compared(own, there, keys, values), key=key)
+    table(compared(own, there, keys, values), this, other, key=key)
 
 
 def by_block(

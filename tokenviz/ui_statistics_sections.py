@@ -4,7 +4,7 @@ import streamlit as st
 
 from tokenviz.export import chrome_trace
 from tokenviz.graph import OpClass
-from tokenviz.ui_statistics_parts import both, by_block, download, draw, how_to_read, sides, table
+from tokenviz.ui_statistics_parts import both, by_block, download, draw, file_name, how_to_read, sides, table
 from tokenviz.views import statistics as words
 from tokenviz.views import statistics_bytes as moved
 from tokenviz.views import statistics_work as work
@@ -28,11 +28,11 @@ def operations(this: Side, other: Second) -> None:
         "follows from its operands' lifetimes and its primitive: a product with a static operand is fixed linear, a "
         "product of two live values is dynamic."
     )
-    both(lambda side: work.classes_table(side.step), this, other, ["class"], ["operations"], key="class_table")
-    by_block(lambda side: work.classes_table(side.step), this, other, "class", "operations", key="class_blocks")
+    both(lambda side: work.classes_table(side.step), this, other, ["class"], ["operations"], key="classes")
+    by_block(lambda side: work.classes_table(side.step), this, other, "class", "operations", key="classes_by_block")
     st.markdown("**By the name in the drawing**")
-    both(lambda side: work.labels_table(side.step), this, other, ["operation"], ["operations"], key="labels")
-    by_block(lambda side: work.labels_table(side.step), this, other, "operation", "operations", key="label_blocks")
+    both(lambda side: work.labels_table(side.step), this, other, ["operation"], ["operations"], key="operation_names")
+    by_block(lambda side: work.labels_table(side.step), this, other, "operation", "operations", key="names_by_block")
     st.markdown(_assumptions(sides(this, other)))
 
 
@@ -65,7 +65,7 @@ def arithmetic(this: Side, other: Second) -> None:
     both(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, ["family"], values,
          key="families")  # fmt: skip
     by_block(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, "family", "total",
-             key="family_blocks")  # fmt: skip
+             key="families_by_block")  # fmt: skip
     if other is not None:
         both(lambda side: work.exponentials_table(side.dependence, side.scenario.context), this, other,
              ["exponentials"], ["total"], key="exponentials")  # fmt: skip
@@ -107,7 +107,7 @@ def data_movement(this: Side, other: Second) -> None:
     both(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s), this,
          other, ["origin", "lifetime"], values, key="traffic")  # fmt: skip
     by_block(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s),
-             this, other, "origin", "bytes", key="traffic_blocks")  # fmt: skip
+             this, other, "origin", "bytes", key="traffic_by_block")  # fmt: skip
 
 
 def every_operation(this: Side, other: Second) -> None:
@@ -123,7 +123,7 @@ def every_operation(this: Side, other: Second) -> None:
     if shown.empty:
         st.info("No row matches. Remove a word or a filter.")
     else:
-        table(shown, key="every", height=520)
+        table(shown, this, key="every", height=520)
     summed = "; amounts are summed over all layers (count)" if chosen == DISTINCT else ""
     how_to_read(
         f"{exact(len(shown))} of {exact(len(rows))} rows{summed}. Bytes are attributed so that they add up: a "
@@ -133,26 +133,21 @@ def every_operation(this: Side, other: Second) -> None:
     _files(this)
     if other is not None:
         st.markdown("**Both, operation by operation**, over all layers")
-        both(words.rows_summary, this, other, ["block", "transform", "operation"], key="every_pair")
+        both(words.rows_summary, this, other, ["block", "transform", "operation"], key="every_operation")
 
 
 def _files(this: Side) -> None:
     """Downloads that do not run the page again."""
-    name = "".join(c if c.isalnum() or c in "-._" else "-" for c in this.model.name)
     one, two, three = st.columns(3)
     with one:
-        download(
-            "All rows as CSV", lambda: words.rows_table(this, folded=False), f"{name}-operations.csv", key="rows_csv"
-        )
+        download("All rows as CSV", lambda: words.rows_table(this, folded=False),
+                 file_name(this, what="operations"), key="rows_csv")  # fmt: skip
     with two:
-        download(
-            "Distinct blocks as CSV",
-            lambda: words.rows_table(this, folded=True),
-            f"{name}-blocks.csv",
-            key="blocks_csv",
-        )
+        download("Distinct blocks as CSV", lambda: words.rows_table(this, folded=True),
+                 file_name(this, what="blocks"), key="blocks_csv")  # fmt: skip
     three.download_button(
-        "Schedule for Perfetto (Chrome trace)", lambda: chrome_trace(this.step, this.model.name), f"{name}-trace.json",
-        "application/json", key="trace", on_click="ignore", icon=":material/download:",
+        "Schedule for Perfetto (Chrome trace)", lambda: chrome_trace(this.step, this.model.name),
+        file_name(this, what="trace", ending="json"), "application/json", key="trace", on_click="ignore",
+        icon=":material/download:",
     )  # fmt: skip
     how_to_read("In the trace one timestep is one microsecond and each parallel lane is a track.")

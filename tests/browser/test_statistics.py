@@ -200,6 +200,36 @@ def test_a_phone_loses_no_column(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_a_table_that_goes_on_to_the_right_says_so_and_scrolls_by_keyboard(visit: Visit) -> None:
+    watched = visit()
+    page = watched.open(f"{LARGEST}&section=Data+movement")
+    own = page.locator("[data-testid=stBidiComponentIsolated]").filter(has_text="active weights")
+    region = own.get_by_role("region")
+    hint = own.get_by_text("More columns: scroll sideways")
+    hint.wait_for()
+    shade = "e => getComputedStyle(e.parentElement, '::before').opacity"
+    page.wait_for_timeout(300)
+    assert region.evaluate(shade) == "1"
+    last = own.get_by_role("columnheader").last
+    region.focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(500)
+    box, frame = last.bounding_box(), region.bounding_box()
+    assert box is not None
+    assert frame is not None
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+    assert region.evaluate(shade) == "0"  # nothing more to the right
+    page.get_by_role("tab", name="Operations").click()
+    page.get_by_text("By the name in the drawing").wait_for()
+    narrow = page.locator("[data-testid=stBidiComponentIsolated]").filter(has_text="nonlinear transfer").first
+    narrow.get_by_role("columnheader").first.wait_for()
+    assert not narrow.get_by_text("More columns").is_visible()
+    assert narrow.get_by_role("region").count() == 0
+    watched.assert_clean()
+
+
 def test_a_tables_file_is_raw_and_runs_nothing(visit: Visit, tmp_path: Path) -> None:
     watched = visit()
     page = watched.open(f"{LARGEST}&section=Data+movement")
@@ -207,7 +237,7 @@ def test_a_tables_file_is_raw_and_runs_nothing(visit: Visit, tmp_path: Path) -> 
     page.evaluate(COUNT_RUNS)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save this table as CSV").last.click()
-    assert waiting.value.suggested_filename == "traffic.csv"
+    assert waiting.value.suggested_filename == "qwen3.8-2.4t-a95b-traffic.csv"
     waiting.value.save_as(tmp_path / "traffic.csv")
     rows = {r["origin"]: r for r in csv.DictReader((tmp_path / "traffic.csv").read_text(encoding="utf-8").splitlines())}
     assert rows["active weights"]["bytes"] == "186507275008"

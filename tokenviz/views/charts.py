@@ -94,7 +94,20 @@ def labelled_bars(
     )
     marks = base.mark_bar(height={"band": 0.72}).encode(color=colour, tooltip=tooltip)
     figures = base.mark_text(align="left", dx=5, color=theme_of(theme).text, fontSize=12).encode(text="label:N")
-    return alt.layer(marks, figures).properties(width="container", height=BAR * bars + HEAD)
+    room = room_beside(rows, x.removesuffix(":Q"), 110)
+    return alt.layer(marks, figures, room).properties(width="container", height=BAR * bars + HEAD)
+
+
+def room_beside(rows: Rows, field: str, pixels: int) -> alt.Chart:
+    """Nothing to see: makes the axis of `field` long enough for a text of so many pixels beside the longest bar."""
+    chart: alt.Chart = (
+        alt.Chart(rows)
+        .transform_aggregate(most=f"max({field})")
+        .transform_calculate(room=f"datum.most * width / max(width - {pixels}, {pixels})")
+        .mark_point(opacity=0, aria=False)
+        .encode(x="room:Q")
+    )
+    return chart
 
 
 def inside(**changes: Any) -> alt.Axis:

@@ -1,13 +1,15 @@
 """Charts and tables of the bytes: what one token moves, from where, and how that grows with the context."""
 
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from tokenviz.context import FIELDS, STATE_FIELDS, Dependence, log_positions
-from tokenviz.views.charts import AnyChart, Data, labelled_bars, legend, si_axis, theme_of, titled
+from tokenviz.views.charts import PHONE, AnyChart, Data, labelled_bars, legend, si_axis, theme_of, titled
 from tokenviz.views.format import share, si
+from tokenviz.views.palette import Theme
 
 ORIGINS = {
     "weights": "active weights", "kv_read": "K/V read", "kv_write": "K/V append", "state_read": "recurrent state read",
@@ -104,8 +106,28 @@ def growth_chart(data: Data, *, theme: str = "light", finding: str = "") -> AnyC
             x=x, y=y, tooltip=[alt.Tooltip("context:Q", format=",", title="chosen context"), count]),
         cross.mark_point(color=colours.text, size=140, strokeWidth=2).encode(
             tooltip=[alt.Tooltip("context:Q", format=",", title="K/V reads exceed weights from"), count]),
-        cross.mark_text(align="left", dx=10, dy=14, color=colours.text, fontSize=12).encode(text="label:N"),
+        *_figure_of(cross, colours),
     ).properties(width="container", height=400, title=titled(finding))  # fmt: skip
+
+
+def _figure_of(cross: alt.Chart, colours: Theme) -> list[alt.Chart]:
+    """The crossing's position below its ring, on the side where there is room; a halo keeps lines out of it."""
+    narrow = f"windowSize()[0] < {PHONE}"
+    sides = {
+        "datum.context < 100000": "false", "datum.context >= 100000 && datum.context < 3000000": narrow,
+        "datum.context >= 3000000": "true",
+    }  # fmt: skip
+    halo: dict[str, Any] = {"stroke": colours.background, "strokeWidth": 4, "aria": False}
+    return [
+        cross.transform_filter(where)
+        .mark_text(
+            color=colours.text, fontSize=12, dy=20, align=alt.ExprRef(f"{left} ? 'right' : 'left'"),
+            dx=alt.ExprRef(f"{left} ? 2 : 10"), **look,
+        )
+        .encode(text="label:N")
+        for where, left in sides.items()
+        for look in (halo, {})
+    ]  # fmt: skip
 
 
 def split_data(found: Dependence, context: int) -> dict[str, pd.DataFrame]:

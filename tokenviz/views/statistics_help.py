@@ -20,6 +20,7 @@ from tokenviz.views.charts import (
     legend,
     quiet,
     ranked,
+    room_beside,
     si_axis,
     theme_of,
     titled,
@@ -28,6 +29,8 @@ from tokenviz.views.format import seconds, si, times
 from tokenviz.whatif import Outcome, relieved
 
 ROOF_DOMAIN = (0.1, 10_000.0)
+LABELS_FROM = 0.02
+"""The shown axis begins here: the room up to the roof's first point holds the labels of the value axes."""
 RESOURCE_WORDS = {
     "weight bytes": "bandwidth for weights", "state bytes": "bandwidth for state", "chain": "the serial chain",
     "operations": "operations", "MACs": "arithmetic",
@@ -110,7 +113,7 @@ def whatif_chart(data: Data, *, bars: int, theme: str = "light", finding: str = 
     figures = ends.mark_text(align="left", dx=5, color=colours.text, fontSize=12).encode(
         y=y, x="most:Q", text="label:N"
     )
-    return alt.layer(marks, ticks, figures).properties(
+    return alt.layer(marks, ticks, figures, room_beside(data["least"], "most", 125)).properties(
         width="container", height=BAR * bars + HEAD + 100, title=titled(finding)
     )
 
@@ -185,11 +188,11 @@ def _labels(rows: pd.DataFrame, most: int = 5) -> list[str]:
     spots = list(zip(rows["FLOP per byte"], rows["lower bound (s)"], strict=True))
     placed: list[tuple[float, float]] = []
     for i, (x, s) in enumerate(spots):
-        if len(placed) < most and all(s < 0.6 * there or max(x, at) > 10 * min(x, at) for at, there in placed):
+        if len(placed) < most and all(s < 0.5 * there or max(x, at) > 10 * min(x, at) for at, there in placed):
             placed.append((x, s))
-            labels[i] = ", ".join(
-                dict.fromkeys(rows["transform"].iloc[j] for j, spot in enumerate(spots) if spot == (x, s))
-            )
+            same = [rows["transform"].iloc[j] for j, spot in enumerate(spots) if spot == (x, s)]
+            names = list(dict.fromkeys(same))
+            labels[i] = ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
     return labels
 
 
@@ -198,7 +201,7 @@ def roofline_chart(
 ) -> AnyChart:
     """Every transform under the machine's roof; below, on the same axis, the least time that each of them takes."""
     colours = theme_of(theme)
-    scale = alt.Scale(type="log", domain=list(ROOF_DOMAIN), nice=False)
+    scale = alt.Scale(type="log", domain=[LABELS_FROM, ROOF_DOMAIN[1]], nice=False)
     colour = alt.Color("kind:N", scale=kind_scale(kinds), legend=legend("block kind"))
     tip = ["transform:N", "block:N", alt.Tooltip("intensity:Q", format=".3~r", title="FLOP per byte"),
            alt.Tooltip("MACs:Q", format=","), alt.Tooltip("bytes:Q", format=","), "ceiling:N",
@@ -206,21 +209,29 @@ def roofline_chart(
     axis: dict[str, Any] = {
         "labelExpr": "datum.value < 1 ? datum.value : format(datum.value, '~s')",
         "grid": False,
-        "tickCount": 5,
+        "values": [0.1, 1, 10, 100, 1_000, ROOF_DOMAIN[1]],
+        "labelFlush": True,
     }
     x = alt.X("intensity:Q", scale=scale, axis=alt.Axis(title=None, **axis))
-    y = alt.Y("flops:Q", scale=alt.Scale(type="log", nice=True), axis=inside(labelExpr=f"{SI_LABEL} + 'FLOP/s'"))
+    above = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -20}
+    y = alt.Y("flops:Q", scale=alt.Scale(type="log", nice=True), axis=inside(
+        labelExpr=SI_LABEL, title="At most FLOP/s, on one device (log scale)", **above))  # fmt: skip
     dots: dict[str, Any] = {"opacity": 0.85, "size": 90, "stroke": colours.background, "strokeWidth": 1}
     roof = alt.Chart(data["roof"]).mark_line(color=colours.muted, strokeWidth=2).encode(x=x, y=y)
     on_it = alt.Chart(data["points"]).mark_circle(**dots).encode(x=x, y=y, color=colour, tooltip=tip)
     below = alt.Chart(data["points"]).encode(
         x=alt.X("intensity:Q", scale=scale, axis=alt.Axis(title="FLOP per byte (log scale)", **axis)),
-        y=alt.Y("seconds:Q", scale=alt.Scale(type="log", nice=True), axis=inside(labelExpr=f"{SI_LABEL} + 's'")),
-    )
+        y=alt.Y("seconds:Q", scale=alt.Scale(type="log", nice=True), axis=inside(
+            labelExpr=f"{SI_LABEL} + 's'", title="Least time of each transform, all its layers (log scale)", **above)),
+    )  # fmt: skip
     times = below.mark_circle(**dots).encode(color=colour, tooltip=tip)
-    names = below.mark_text(align="left", dx=9, color=colours.text, fontSize=12).encode(text="label:N")
+    # Names on the left run below the dots on the right, which a phone brings close to them.
+    names = [
+        below.transform_filter(where).mark_text(align="left", dx=9, dy=dy, color=colours.text, fontSize=12)
+        .encode(text="label:N") for where, dy in (("datum.intensity < 5", 1), ("datum.intensity >= 5", -4))
+    ]  # fmt: skip
     return alt.vconcat(
         alt.layer(roof, on_it).properties(width="container", height=170),
-        alt.layer(times, names).properties(width="container", height=230),
-        spacing=14,
+        alt.layer(times, *names).properties(width="container", height=250),
+        spacing=44,
     ).properties(title=titled(finding))  # fmt: skip

@@ -57,7 +57,10 @@ function build(box, state) {
   for (const [node, role] of [[table, "table"], [top, "row"], [body, "rowgroup"]]) node.setAttribute("role", role);
   table.setAttribute("aria-label", label);
   const scroll = made("div", { className: "scroll" }, table);
-  box.replaceChildren(made("div", { className: "bar" }, made("span", { role: "status" }), search, save), scroll);
+  scroll.onscroll = () => edges(box);
+  const more = made("span", { className: "more", textContent: "More columns: scroll sideways →" });
+  const bar = made("div", { className: "bar" }, made("span", { role: "status" }), more, search, save);
+  box.replaceChildren(bar, made("div", { className: "frame" }, scroll));
 }
 
 function fill(box, state) {
@@ -107,7 +110,27 @@ function fit(box) {
   box.classList.remove("cards");
   const wide = scroll.scrollWidth > scroll.clientWidth + 1;
   box.classList.toggle("cards", wide && box.clientWidth < 720);
-  scroll.tabIndex = scroll.scrollHeight > scroll.clientHeight || scroll.scrollWidth > scroll.clientWidth ? 0 : -1;
+  // What scrolls can be reached and scrolled with the keyboard, and says what it is.
+  const scrolls = scroll.scrollHeight > scroll.clientHeight + 1 || scroll.scrollWidth > scroll.clientWidth + 1;
+  scroll.tabIndex = scrolls ? 0 : -1;
+  if (scrolls) {
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", `Scrolls: ${box.state.data.label}`);
+  } else {
+    scroll.removeAttribute("role");
+    scroll.removeAttribute("aria-label");
+  }
+  edges(box);
+}
+
+// Shades the edges behind which there is more, and says so while there is more to the right.
+function edges(box) {
+  const scroll = box.querySelector(".scroll");
+  const right = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1;
+  const below = scroll.scrollTop + scroll.clientHeight < scroll.scrollHeight - 1;
+  box.querySelector(".frame").classList.toggle("right", right);
+  box.querySelector(".frame").classList.toggle("below", below);
+  box.querySelector(".more").hidden = scroll.scrollWidth <= scroll.clientWidth + 1;
 }
 
 function saved({ columns, rows, file }) {
