@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from tokenviz import __version__, ui_share
+from tokenviz import __version__, ui_link, ui_share
 from tokenviz.analysis import assumptions
-from tokenviz.catalog import Model
+from tokenviz.catalog import Model, bundled_models
 from tokenviz.gallery import recurs
 from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import GATES, MAX_CONTEXT, OUTPUTS, Scenario
@@ -38,7 +38,17 @@ PAGES = (
 AS_PUBLISHED = "as published"
 _MOST_KEYS = 12  # named in the banner; further ones are counted
 _OWN = "Network"  # this page runs a small decoder of its own: nothing that the sidebar asks concerns it
+RATES = (0.1, 1e6)
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
+LINK: ui_link.Checks = {
+    "model": ui_link.one_of(bundled_models(), "the list in the sidebar"),
+    "context": ui_link.whole(0, MAX_CONTEXT), "rate": ui_link.number(*RATES),
+    "weights": ui_link.one_of((AS_PUBLISHED, *DTYPE_BITS)), "kv": ui_link.one_of(DTYPE_BITS),
+    "state": ui_link.one_of(DTYPE_BITS), "metadata": ui_link.yes_or_no, "prediction": ui_link.yes_or_no,
+    "output": ui_link.one_of(OUTPUTS), "gate": ui_link.one_of(GATE_NAMES.values()),
+    "own_gate": ui_link.one_of(GATE_NAMES.values()),
+}  # fmt: skip
+"""What the sidebar's keys take, in the words that an address holds."""
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
 
@@ -67,6 +77,8 @@ def run() -> None:
         # A cold server runs pages/*.py by itself until a session has declared its navigation: declare it, start over.
         st.session_state["_navigated"] = True
         st.rerun()
+    ui_link.remember(page.title)
+    ui_link.expect(LINK)
     st.html(STYLE + (DARK_STYLE if st.context.theme.type == "dark" else ""))
     with st.sidebar:
         if page.title == _OWN:
@@ -76,11 +88,13 @@ def run() -> None:
         ui_share.copy_link()
     if asked.browse:
         gallery_dialog()
+    said = st.empty()
     if asked.trouble:
         st.error(plain(f"{asked.trouble}. Still shown: {choice.model.name}."))
     if page.title != _OWN:
         _in_plain_sight(choice)
     _run_page(page)
+    ui_link.tell(said)
     _settle(page.title)
     st.divider()
     st.caption(
@@ -148,7 +162,7 @@ def _ask_scenario(model: Model) -> Scenario:
     """Ask what is asked of the model: context, speed, precisions, output, gate."""
     context = _ask_context()
     rate = st.number_input(
-        "Tokens per second", min_value=0.1, max_value=1e6, value=100.0, step=10.0, format="%g", key="rate",
+        "Tokens per second", min_value=RATES[0], max_value=RATES[1], value=100.0, step=10.0, format="%g", key="rate",
         bind="query-params", help="Turns bytes per token into bytes per second; changes nothing else.",
     )  # fmt: skip
     weights, kv, state = _ask_precisions(model)

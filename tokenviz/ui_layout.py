@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.cli_place import placement_report
 from tokenviz.handoffs import GROUPINGS, chains
 from tokenviz.placement import DISTANCES, SITES, baselines
@@ -22,15 +23,21 @@ GROUPING_NAMES = {"stages": "Execution stages", "types": "Operation types"}
 CHAIN_NAMES = {"ffn": "Feed-forward or experts", "output": "Output", "token": "Whole token"}
 """The same in every model, because the address bar keeps the names that are shown."""
 VIEW_NAMES = {FLOW: "Downward", START: "Placed: start", REFINED: "Placed: refined"}
+LINK: ui_link.Checks = {
+    "grouping": ui_link.one_of(GROUPING_NAMES.values()), "view": ui_link.one_of(VIEW_NAMES.values()),
+    "types_view": ui_link.one_of(VIEW_NAMES.values()), "sites": ui_link.one_of(SITES),
+    "distance": ui_link.one_of(DISTANCES), "measure": ui_link.one_of(MEASURES),
+}  # fmt: skip
 
 
 def ask(choice: Choice) -> Shown:
     """The page's own questions; their answers live in the address bar."""
     found = {c.name: c for c in chains(traced(choice.model.architecture, choice.scenario))}
+    titles = {name: CHAIN_NAMES.get(name, chain.title) for name, chain in found.items()}
+    ui_link.expect({**LINK, "chain": ui_link.one_of(titles.values())})
     first, second, third = st.columns([1.1, 1.2, 1.5], vertical_alignment="bottom")
     chain = first.selectbox(
-        "Chain", tuple(found), format_func=lambda name: CHAIN_NAMES.get(name, found[name].title), key="chain",
-        bind="query-params",
+        "Chain", tuple(found), format_func=titles.__getitem__, key="chain", bind="query-params",
         help="The blocks of one kind, summed over their layers, or all of them.",
     )  # fmt: skip
     grouping = second.segmented_control(

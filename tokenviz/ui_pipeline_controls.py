@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from tokenviz import playback, ui, ui_canvas
+from tokenviz import playback, ui, ui_canvas, ui_link
 from tokenviz.graph import DecodeStep
 from tokenviz.views import pipeline
 from tokenviz.views.format import exact, plural
@@ -99,6 +99,7 @@ def _where(step: DecodeStep, block: str, layer: int | None) -> str:
 def timestep(step: DecodeStep) -> int | None:
     """The timestep as a number, shared with the Statistics page, and a jump to any block; None when nothing is lit."""
     kept, last = st.session_state, playback.length(step) - 1
+    ui_link.expect({"t": ui_link.whole(0, last)})
     stopped = kept.get(f"{KEY}.step")
     if stopped != kept.get(f"{KEY}.step seen"):
         kept[f"{KEY}.step seen"] = stopped

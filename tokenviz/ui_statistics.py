@@ -4,15 +4,19 @@ from dataclasses import replace
 
 import streamlit as st
 
-from tokenviz import ui
+from tokenviz import ui, ui_link
 from tokenviz import ui_statistics_sections as sections
 from tokenviz.catalog import bundled_models, load_model
 from tokenviz.conventions import CONVENTIONS, FUSION_LIST
 from tokenviz.notation import DTYPE_BITS
 from tokenviz.scenario import MAX_CONTEXT
+from tokenviz.ui_statistics_help import LINK as HELP
 from tokenviz.ui_statistics_help import what_would_help
+from tokenviz.ui_statistics_machine import LINK as MACHINE
 from tokenviz.ui_statistics_machine import on_a_machine
+from tokenviz.ui_statistics_parallelism import LINK as PARALLELISM
 from tokenviz.ui_statistics_parallelism import parallelism
+from tokenviz.ui_statistics_sections import LINK as SECTIONS
 from tokenviz.views import statistics as words
 from tokenviz.views.statistics import Side
 from tokenviz.views.statistics_compare import compared_sentence
@@ -33,6 +37,7 @@ TABS = {
 def page(choice: ui.Choice) -> None:
     """The whole page: the finding, one section at a time, and how all of it is counted."""
     this = Side(choice.model, choice.scenario)
+    ui_link.expect(_link(this))
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         st.title("Statistics", width="content")
         other = _second(this)
@@ -41,6 +46,7 @@ def page(choice: ui.Choice) -> None:
         "ways."
     )
     if other is not None:
+        ui_link.expect({"second_timestep": ui_link.whole(0, other.summary.critical_path - 1)})
         st.markdown(f"Beside it **{ui.plain(other.label)}**. Second minus first: {compared_sentence(this, other)}.")
     tabs = st.tabs(list(TABS), key="section", on_change="rerun", bind="query-params")
     for tab, section in zip(tabs, TABS.values(), strict=True):
@@ -48,6 +54,18 @@ def page(choice: ui.Choice) -> None:
             with tab:
                 section(this, other)
     _how_it_is_counted()
+
+
+def _link(this: Side) -> ui_link.Checks:
+    """What the page's keys take in an address, for this model."""
+    kinds = sorted({b.label for b in this.step.blocks.values()})
+    return {
+        "section": ui_link.one_of(TABS), "vs": ui_link.one_of((NOTHING, *bundled_models())),
+        "vs_context": ui_link.optional(ui_link.whole(0, MAX_CONTEXT)),
+        "vs_weights": ui_link.one_of((SAME, *DTYPE_BITS)),
+        "timestep": ui_link.whole(0, this.summary.critical_path - 1), **PARALLELISM, **SECTIONS,
+        "blocks": ui_link.optional(ui_link.one_of(kinds)), **HELP, **MACHINE,
+    }  # fmt: skip
 
 
 def _second(this: Side) -> Side | None:

@@ -5,6 +5,7 @@ from collections.abc import Set
 import pandas as pd
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.notation import DTYPE_BITS
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
 from tokenviz.views import statistics_help as helps
@@ -13,6 +14,11 @@ from tokenviz.views.statistics import Side, prediction_note
 from tokenviz.whatif import MAX_BATCH, Change, Outcome, what_if
 
 AS_IT_IS = "as it is"
+MOST_TOKENS = 64
+LINK: ui_link.Checks = {
+    "tokens": ui_link.whole(1, MOST_TOKENS), "batch": ui_link.whole(1, MAX_BATCH),
+    "what_weights": ui_link.one_of((AS_IT_IS, *DTYPE_BITS)), "what_kv": ui_link.one_of((AS_IT_IS, *DTYPE_BITS)),
+}  # fmt: skip
 
 
 def changes(side: Side) -> dict[str, Change]:
@@ -77,7 +83,7 @@ def _figures(side: Side, own: Change, names: Set[str]) -> pd.DataFrame:
 def _own_change(this: Side) -> Change:
     """The reader's own what-if."""
     columns = st.columns(4)
-    positions = columns[0].number_input("Tokens at once", 1, 64, 1, key="tokens", bind="query-params")
+    positions = columns[0].number_input("Tokens at once", 1, MOST_TOKENS, 1, key="tokens", bind="query-params")
     batch = columns[1].number_input("Batch", 1, MAX_BATCH, 1, key="batch", bind="query-params")
     weights = columns[2].selectbox("Weights", (AS_IT_IS, *DTYPE_BITS), key="what_weights", bind="query-params")
     kv = columns[3].selectbox("K/V", (AS_IT_IS, *DTYPE_BITS), key="what_kv", bind="query-params")

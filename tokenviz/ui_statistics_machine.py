@@ -6,6 +6,7 @@ from types import MappingProxyType
 import pandas as pd
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.conventions import CONVENTIONS, totals
 from tokenviz.ledger import arithmetic
 from tokenviz.machines import Bounds, Machine, RooflinePoint, bounds, devices_that_fit, machines, roofline
@@ -20,6 +21,14 @@ from tokenviz.views.statistics_work import kind_names, worded
 
 OWN = "type your own"
 CHAINS = ("fused", "drawn", "dataflow")
+MOST_DEVICES = 100_000
+LINKS_US, PEAKS, BANDWIDTHS, MEMORIES = (0.0, 1_000.0), (0.001, 1e6), (0.001, 1e4), (0.1, 1e7)
+LINK: ui_link.Checks = {
+    "machine": ui_link.one_of((*(m.name for m in machines()), OWN)),
+    "devices": ui_link.optional(ui_link.whole(1, MOST_DEVICES)), "link": ui_link.number(*LINKS_US),
+    "chain_counted": ui_link.one_of(CONVENTIONS[c].title for c in CHAINS), "own_peak": ui_link.number(*PEAKS),
+    "own_bandwidth": ui_link.number(*BANDWIDTHS), "own_memory": ui_link.number(*MEMORIES),
+}  # fmt: skip
 
 
 def on_a_machine(this: Side, other: Side | None) -> None:
@@ -68,9 +77,9 @@ def _ask() -> tuple[Machine, int | None, float, str]:
     name = columns[0].selectbox(
         "Machine", (*names, OWN), index=names.index("NVIDIA H200 SXM"), key="machine", bind="query-params"
     )
-    devices = columns[1].number_input("Devices", 1, 100_000, None, key="devices", bind="query-params",
+    devices = columns[1].number_input("Devices", 1, MOST_DEVICES, None, key="devices", bind="query-params",
                                       placeholder="as many as fit")  # fmt: skip
-    latency = columns[2].number_input("Time per link (µs)", 0.0, 1_000.0, 1.0, 0.1, key="link", bind="query-params",
+    latency = columns[2].number_input("Time per link (µs)", *LINKS_US, 1.0, 0.1, key="link", bind="query-params",
                                       help="An assumption: what one step of the chain costs.")  # fmt: skip
     chain = columns[3].selectbox("Chain", CHAINS, format_func=lambda c: CONVENTIONS[c].title, key="chain_counted",
                                  bind="query-params", help="Its critical path is multiplied by that time.")  # fmt: skip
@@ -81,12 +90,12 @@ def _ask() -> tuple[Machine, int | None, float, str]:
 def _own_machine() -> Machine:
     columns = st.columns(3)
     peak = columns[0].number_input(
-        "Peak (TFLOP/s, dense, 16 bits)", 0.001, 1e6, 1_000.0, key="own_peak", bind="query-params"
+        "Peak (TFLOP/s, dense, 16 bits)", *PEAKS, 1_000.0, key="own_peak", bind="query-params"
     )
     bandwidth = columns[1].number_input(
-        "Memory bandwidth (TB/s)", 0.001, 1e4, 4.0, key="own_bandwidth", bind="query-params"
+        "Memory bandwidth (TB/s)", *BANDWIDTHS, 4.0, key="own_bandwidth", bind="query-params"
     )
-    memory = columns[2].number_input("Memory (GB)", 0.1, 1e7, 100.0, key="own_memory", bind="query-params")
+    memory = columns[2].number_input("Memory (GB)", *MEMORIES, 100.0, key="own_memory", bind="query-params")
     return Machine(
         "your machine",
         MappingProxyType({"bf16": round(peak * 1e12)}),

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.schedule import block_starts
 from tokenviz.timeline import critical_shares, lanes, running
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
@@ -14,6 +15,7 @@ from tokenviz.views.statistics_work import kind_names
 
 Second = Side | None
 PATHS = ("by transform", "by operation")
+LINK: ui_link.Checks = {"colour": ui_link.one_of(time.COLOURINGS), "path": ui_link.one_of(PATHS)}
 
 
 def parallelism(this: Side, other: Second) -> None:

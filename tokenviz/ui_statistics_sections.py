@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.export import chrome_trace
 from tokenviz.graph import OpClass
 from tokenviz.ui_statistics_parts import both, by_block, download, draw, file_name, how_to_read, sides, table
@@ -15,6 +16,9 @@ from tokenviz.views.statistics import Side
 Second = Side | None
 DEPENDENCE = "Finding how every count depends on the context"
 DISTINCT, EVERY = "each distinct block", "every layer"
+LINK: ui_link.Checks = {
+    "rows": ui_link.one_of((DISTINCT, EVERY)), "classes": ui_link.optional(ui_link.one_of(c.value for c in OpClass)),
+}  # fmt: skip
 
 
 def operations(this: Side, other: Second) -> None:

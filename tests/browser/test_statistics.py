@@ -298,6 +298,29 @@ def test_as_drawn_leads_to_its_words_and_a_section_keeps_what_was_chosen(visit: 
     watched.assert_clean()
 
 
+def test_a_link_that_asks_for_the_impossible_says_so_until_something_changes(visit: Visit) -> None:
+    watched = visit()
+    page = watched.open("/statistics?model=nope&section=Nope&context=-5&chain=of-another-page")
+    warning = page.get_by_role("alert")
+    warning.wait_for()
+    text = warning.inner_text()
+    assert "The link asks for model=nope: give one of" in text
+    assert "section=Nope: give one of Parallelism, Operations" in text
+    assert "context=-5: give a whole number from 0 to 100,000,000. Shown: 1,000,000." in text
+    assert text.count("The link asks") == 3
+    watched.ready()
+    page.wait_for_timeout(1_500)
+    assert warning.is_visible()
+    watched.shot("statistics-bad-link")
+    page.get_by_label("Cached positions, exactly").fill("1000")
+    page.keyboard.press("Enter")
+    warning.wait_for(state="detached")
+    page.get_by_role("link", name="Layout").click()
+    watched.ready()
+    assert page.get_by_text("The link asks").count() == 0
+    watched.assert_clean()
+
+
 def test_two_models_beside_each_other_from_a_link(visit: Visit) -> None:
     watched = visit(1440, 1_000)
     page = watched.open(f"{LARGEST}&vs=qwen3.8-27b&section=Arithmetic")
