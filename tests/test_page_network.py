@@ -259,10 +259,13 @@ def test_an_empty_prompt_comes_back_from_its_link() -> None:
     assert opened(prompt="").session_state["network.run"].text == ""
 
 
-def test_a_station_that_does_not_exist_is_named() -> None:
-    test = opened(station="<b>nope</b>")
-    assert "station in the link is" in test.warning[0].value
-    assert "<b>" not in test.warning[0].value
+def test_what_a_link_asks_in_vain_is_named() -> None:
+    test = opened(station="<b>nope</b>", temperature="9", seed="abc")
+    (said,) = (w.value.replace("\\", "") for w in test.warning)
+    assert "station=<b>nope</b>: give one of 90 names" in said
+    assert "temperature=9: give a number from 0.05 to 2. Shown: 0.8." in said
+    assert "seed=abc: give a whole number from 0 to" in said
+    assert "<b>" not in test.warning[0].value.replace("\\<", "")
 
 
 def test_the_page_says_that_the_sidebar_is_for_the_others() -> None:

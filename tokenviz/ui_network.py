@@ -11,13 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from tokenviz import ui, ui_canvas, ui_network_link
+from tokenviz import ui, ui_canvas, ui_link, ui_network_link
 from tokenviz.decoder.generate import MAX_CHARACTERS, Advance
 from tokenviz.decoder.map import prediction_map
 from tokenviz.decoder.model import Decoder, load_decoder
 from tokenviz.decoder.past import MOST_KEPT
 from tokenviz.decoder.stations import PredictionMap
-from tokenviz.ui_network_ask import COLUMNS, Run, ask
+from tokenviz.ui_network_ask import COLUMNS, Run, ask, checks
 from tokenviz.ui_network_inspect import inspect
 from tokenviz.ui_network_past import REBUILD, ask_prediction, looked_at, rebuilt
 from tokenviz.views import network_html, network_scene, network_text
@@ -52,6 +52,7 @@ def page() -> None:
     decoder = load_decoder()
     found = prediction_map(decoder.architecture)
     _enter()
+    ui_link.expect({**checks(), "station": ui_link.one_of(found.nodes, "the list named Station")})
     st.html(network_html.themed(_dark()))
     st.title("Network")
     finding = st.container()
@@ -137,12 +138,9 @@ def _tick(decoder: Decoder, found: PredictionMap) -> Run:
 def _linked(found: PredictionMap) -> None:
     """The station in the address is the one that was opened last."""
     state = st.session_state
-    if (name := ui_network_link.said("station")) is not None:
-        if name in found.nodes:
-            _open(name)
-        else:
-            wrong = f"station in the link is {name[:60]!r}; the map has none of that name. Choose one from the list."
-            st.warning(ui.plain(wrong))
+    name = ui_network_link.said("station") or ""
+    if name in found.nodes:
+        _open(name)
     ui_network_link.tell("station", state.get("network.link", ""), "")
 
 

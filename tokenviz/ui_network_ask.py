@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+from tokenviz import ui_link
 from tokenviz.catalog import data_dir
 from tokenviz.decoder.generate import Advance, Session, advance, begin
 from tokenviz.decoder.model import Decoder, load_decoder
@@ -17,6 +18,8 @@ from tokenviz.decoder.sampling import MAX_SEED, Sampling
 from tokenviz.ui_network_prompt import prompt, put, take
 
 MOST_AT_ONCE = 100
+WARMTHS = (0.05, 2.0)
+SHARES = (0.05, 1.0)
 COLUMNS = (11, 9)
 """Widths of what is asked and what is answered, of the map and its inspector."""
 
@@ -58,6 +61,14 @@ def examples() -> tuple[tuple[str, str], ...]:
     """Prompts with what each of them shows."""
     entries = json.loads((data_dir() / "decoder" / "examples.json").read_text("utf-8"))["examples"]
     return tuple((entry["prompt"], entry["shows"]) for entry in entries)
+
+
+def checks() -> ui_link.Checks:
+    """What the sampling's keys take in a link."""
+    return {
+        "temperature": ui_link.number(*WARMTHS), "top_k": ui_link.whole(0, decoder_size()),
+        "top_p": ui_link.number(*SHARES), "seed": ui_link.whole(0, MAX_SEED), "greedy": ui_link.yes_or_no,
+    }  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ what is asked
@@ -108,14 +119,14 @@ def _sampling() -> Sampling:
     with st.popover(f"{temperature}, seed {kept.seed}", icon=":material/tune:", help="How the next token is drawn."):
         greedy = st.toggle("Greedy: always the most likely", key="greedy", bind="query-params")
         warmth = st.slider(
-            "Temperature", 0.05, 2.0, 0.8, 0.05, key="temperature", bind="query-params", disabled=greedy,
+            "Temperature", *WARMTHS, 0.8, 0.05, key="temperature", bind="query-params", disabled=greedy,
             help="Scores are divided by it: below 1 the likely become likelier, above 1 all come closer.",
         )  # fmt: skip
         top_k = st.number_input(
             "Top-k (0: all)", 0, decoder_size(), 0, key="top_k", bind="query-params", disabled=greedy
         )
         top_p = st.slider(
-            "Top-p", 0.05, 1.0, 1.0, 0.05, key="top_p", bind="query-params", disabled=greedy,
+            "Top-p", *SHARES, 1.0, 0.05, key="top_p", bind="query-params", disabled=greedy,
             help="The fewest tokens whose shares reach p; 1 keeps all.",
         )  # fmt: skip
         seed = st.number_input("Seed", 0, MAX_SEED, 0, key="seed", bind="query-params", help="Same seed, same text.")
