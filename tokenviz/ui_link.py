@@ -87,10 +87,11 @@ def expect(checks: Checks) -> None:
 def tell(where: DeltaGenerator) -> None:
     """Say in `where` what of the link could not be used; an empty place keeps what follows where it is."""
     kept = st.session_state
+    asked = kept["_link"]
     wrong = [
         f"The link asks for {key}={_quoted(value)}: {advice}. Shown: {_shown(key)}."
         for key, check in kept["_link_checks"].items()
-        for value in kept["_link"].get(key, ())
+        for value in asked.get(key, ())
         if (advice := check(value))
     ]
     if wrong:

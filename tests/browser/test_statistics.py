@@ -246,6 +246,32 @@ def test_a_tables_file_is_raw_and_runs_nothing(visit: Visit, tmp_path: Path) -> 
     watched.assert_clean()
 
 
+def test_every_chart_can_be_saved_and_has_words(visit: Visit, tmp_path: Path) -> None:
+    watched = visit(1440, 1_000)
+    page = watched.open(LARGEST)
+    page.evaluate(COUNT_RUNS)
+    seen = 0
+    for section in TABS:
+        page.get_by_role("tab", name=section).click()
+        page.wait_for_timeout(1_200)
+        watched.ready()
+        page.evaluate("window.runs = 0")
+        for chart in page.locator(CHART).all():
+            words = chart.get_attribute("aria-label")
+            assert words is not None
+            assert len(words.split()) > 8  # the finding, and what is drawn
+            chart.hover()
+            save = page.get_by_role("button", name=f"Download as PNG: {words}")
+            with page.expect_download() as waiting:
+                save.click()
+            waiting.value.save_as(tmp_path / "chart.png")
+            assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
+            seen += 1
+        assert page.evaluate("window.runs") == 0
+    assert seen == 10
+    watched.assert_clean()
+
+
 def test_how_long_a_move_of_the_context_slider_takes(visit: Visit) -> None:
     """Prints wall times from the key to the end of the run, all fragments drawn; a busy machine makes them longer."""
     watched = visit()

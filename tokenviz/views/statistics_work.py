@@ -31,7 +31,7 @@ def kind_names(step: DecodeStep) -> tuple[tuple[str, str], ...]:
 def worded(table: pd.DataFrame, step: DecodeStep) -> pd.DataFrame:
     """A table with the names of block kinds in place of their keys, in its header and in its cells."""
     names = dict(kind_names(step))
-    cells = {c: table[c].replace(names) for c in ("block", "kind") if c in table}
+    cells = {c: [names.get(key, key) for key in table[c]] for c in ("block", "kind") if c in table}
     return table.assign(**cells).rename(columns=names)
 
 
