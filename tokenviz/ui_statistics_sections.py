@@ -127,7 +127,8 @@ def every_operation(this: Side, other: Second) -> None:
     if shown.empty:
         st.info("No row matches. Remove a word or a filter.")
     else:
-        table(shown, this, key="every", height=520)
+        first = ["operation", "transform", "block"]
+        table(shown[[*first, *(c for c in shown if c not in first)]], this, key="every", height=520)
     summed = "; amounts are summed over all layers (count)" if chosen == DISTINCT else ""
     how_to_read(
         f"{exact(len(shown))} of {exact(len(rows))} rows{summed}. Bytes are attributed so that they add up: a "

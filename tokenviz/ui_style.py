@@ -35,6 +35,8 @@ table { font-variant-numeric: tabular-nums; }
 .tv-rows .number { text-align: right; white-space: nowrap; }
 .tv-rows :is(th, td):last-child { padding-right: 0; }
 @media (max-width: 640px) {
+  .st-key-section [role="tablist"] { flex-wrap: wrap; row-gap: 0; overflow: visible; }
+  .st-key-section [role="tab"] { height: 2.25rem; }
   .tv-rows thead { display: none; }
   .tv-rows tr { display: block; padding: 0.45rem 0; line-height: 1.6;
     border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }

@@ -200,7 +200,7 @@ def rows_summary(side: Side) -> pd.DataFrame:
     """One row for each block title, transform and operation, summed over all layers; a counter not used is absent."""
     table = rows_table(side, folded=True)
     values = [name for name in AMOUNTS if name in table]
-    summed = table[["block", "transform", "operation", *values]].assign(operations=table["count"])
+    summed = table[["block", "transform", "operation", "count", *values]].rename(columns={"count": "operations"})
     return summed.groupby(["block", "transform", "operation"], sort=False, as_index=False).sum()
 
 
