@@ -156,6 +156,17 @@ def test_a_timestep_beyond_a_shorter_model_moves_to_its_end() -> None:
     assert app.slider(key="timestep").value == 1_466
 
 
+def test_the_pipeline_page_shows_the_same_timestep_and_back() -> None:
+    app = opened(model="qwen3.5-0.8b", timestep="7")
+    app.slider(key="timestep").set_value(55).run()
+    app.switch_page("pages/pipeline.py").run()
+    assert app.number_input(key="t").value == 55
+    app.number_input(key="t").set_value(60).run()
+    app.switch_page("pages/statistics.py").run()
+    assert app.slider(key="timestep").value == 60
+    assert "Timestep 60:" in " ".join(c.value for c in app.caption)
+
+
 def test_rows_filter_and_downloads() -> None:
     app = opened(section="Every operation", rows="every layer", contains="value mix", model="qwen3.8-2.4t-a95b")
     rows = next(t for t in tables(app) if "weight bytes" in t)

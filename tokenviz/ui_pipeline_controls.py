@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from tokenviz import playback, ui, ui_canvas, ui_link
+from tokenviz import playback, ui, ui_canvas, ui_link, ui_timestep
 from tokenviz.graph import DecodeStep
 from tokenviz.views import pipeline
 from tokenviz.views.format import exact, plural
@@ -104,13 +104,13 @@ def timestep(step: DecodeStep) -> int | None:
     if stopped != kept.get(f"{KEY}.step seen"):
         kept[f"{KEY}.step seen"] = stopped
         kept["t"] = stopped or 0
-    if kept.get("t", 0) > last:
-        kept["t"] = last
+    ui_timestep.arrive("t", last)
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     t = left.number_input(
         "Timestep", 0, last, key="t", step=1, bind="query-params",
         help="Which step of the schedule lights up above; the Statistics page shows the same one. 0 is the first.",
     )  # fmt: skip
+    ui_timestep.leave("t", t)
     names = _visit_names(step)
     kept["visit"] = playback.place_at(step, t) if t else None
     right.selectbox(

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from tokenviz import ui_link
+from tokenviz import ui_link, ui_timestep
 from tokenviz.schedule import block_starts
 from tokenviz.timeline import critical_shares, lanes, running
 from tokenviz.ui_statistics_parts import both, draw, how_to_read, sides, table
@@ -48,11 +48,15 @@ def picture(side: Side, which: str, name: str) -> None:
     """The whole token above, a window of it below, and what runs at the chosen timestep."""
     step, last = side.step, side.summary.critical_path
     t_key = f"{which}timestep".replace(" ", "_")
-    if st.session_state.get(t_key, 0) >= last:
+    if not which:
+        ui_timestep.arrive(t_key, last - 1)
+    elif st.session_state.get(t_key, 0) >= last:
         st.session_state[t_key] = last - 1
     drawing = st.container()
     left, middle, right = st.columns([3, 2, 2])
     t = left.slider("Timestep", 0, last - 1, key=t_key, bind="query-params")
+    if not which:
+        ui_timestep.leave(t_key, t)
     with middle:
         _jump(side, t_key, which)
     if not which:
