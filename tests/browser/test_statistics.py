@@ -307,11 +307,17 @@ def test_as_drawn_leads_to_its_words_and_a_section_keeps_what_was_chosen(visit: 
     watched = visit()
     page = watched.open(f"{LARGEST}&section=Data+movement")
     words = page.get_by_text("As drawn.", exact=True)
+    for chart in page.locator(CHART).all():  # what is still to be drawn would move the words away again
+        chart.locator("canvas, svg.marks").first.wait_for(timeout=15_000)
+    page.locator(TABLE).first.wait_for()
     page.get_by_role("link", name="as drawn").click()
-    page.wait_for_timeout(1_000)
-    box = words.bounding_box()
-    assert box is not None
-    assert 0 <= box["y"] < 900
+    for _ in range(20):
+        page.wait_for_timeout(250)
+        box = words.bounding_box()
+        if box is not None and 0 <= box["y"] < 900:
+            break
+    else:
+        pytest.fail("the link does not lead to the words")
     page.get_by_role("tab", name="Parallelism").click()
     page.get_by_text("On unlimited hardware").wait_for()
     page.locator("input[type=range]").last.focus()
