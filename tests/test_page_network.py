@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Selectbox
 
+from tokenviz import ui_network
 from tokenviz.decoder.events import read
 from tokenviz.decoder.generate import advance, begin, generate
 from tokenviz.decoder.map import prediction_map
@@ -20,7 +23,7 @@ from tokenviz.ui_network_prompt import field_data
 from tokenviz.views import network_files as files
 from tokenviz.views import network_html, network_scene, network_text
 from tokenviz.views import network_values as values
-from tokenviz.views.network_panes import grid
+from tokenviz.views.network_panes import grid, not_allowed
 from tokenviz.views.scene import edges_through, overlaps
 
 ROOT = Path(__file__).parent.parent
@@ -214,6 +217,88 @@ def test_the_rebuild_is_an_event_before_the_77_steps() -> None:
     write(test, "My name is")
     assert "before" not in canvas(test)["play"]
     assert "#### Before step 1 · Cache rebuilt" not in [m.value for m in test.markdown]
+
+
+def list_of(test: AppTest, label: str) -> Selectbox:
+    (found,) = (s for s in test.selectbox if s.label == label)
+    return found
+
+
+def test_a_station_from_the_list_stops_the_text_and_its_own_value_changes_nothing() -> None:
+    test = open_page()
+    test.toggle(key="network.continuous").set_value(True).run()
+    assert "one token after the other" in words(test)  # the sentence above does not name a token that is gone
+    assert list_of(test, "Prediction").disabled
+    list_of(test, "Station").set_value("layers.2.ffn.act").run()
+    assert test.session_state["network.continuous"] is False
+    assert "#### Block 3 · SwiGLU" in [m.value for m in test.markdown]
+    assert "Here it chose" in words(test)
+    test.session_state["some list"] = "layers.0.mixer.q"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ui_network.st, "session_state", test.session_state)
+        ui_network._go("some list", "layers.0.mixer.q")  # what a list says that is on its way out
+    assert test.session_state["network.shown"] == "layers.2.ffn.act"
+
+
+def test_the_sampling_button_names_what_is_set() -> None:
+    assert button_of(open_page()) == "temperature 0.8, seed 0"
+    test = opened(temperature="2", seed="4", top_k="7", top_p="0.5")
+    assert button_of(test) == "temperature 2, top-k 7, top-p 0.5, seed 4"
+    test.number_input(key="seed").set_value(9).run()
+    assert button_of(test) == "temperature 2, top-k 7, top-p 0.5, seed 9"
+    assert test.session_state["network.run"].sampling == Sampling(temperature=2.0, top_k=7, top_p=0.5, seed=9)
+    test.toggle(key="greedy").set_value(True).run()
+    assert button_of(test) == "greedy"
+
+
+def button_of(test: AppTest) -> str:
+    (found,) = (block.proto.popover.label for block in blocks(test.main) if block.type == "popover")
+    return found
+
+
+def blocks(block: Block) -> Iterator[Block]:
+    for child in block.children.values():
+        if isinstance(child, Block):
+            yield child
+            yield from blocks(child)
+
+
+def test_changed_sampling_says_that_one_token_was_drawn_again() -> None:
+    test = open_page()
+    test.number_input(key="seed").set_value(5).run()
+    assert "drawn again" not in words(test)  # it was the only one
+    test.button(key="network.many").click().run()
+    test.number_input(key="seed").set_value(6).run()
+    assert "Only the last token was drawn again" in words(test)
+    test.button(key="network.one").click().run()
+    assert "drawn again" not in words(test)
+
+
+def test_an_example_can_be_taken_again() -> None:
+    test = open_page()
+    for _ in range(2):
+        test.button_group(key="network.example").set_value(2).run()
+        assert test.session_state["network.run"].text == examples()[2][0]
+        write(test, "My name is")
+
+
+def test_softmax_marks_what_is_not_allowed_and_probabilities_open_at_the_best_token() -> None:
+    port = MAP.nodes["layers.1.mixer.softmax"].outputs[0]
+    array = read(STORY, port)
+    seen = not_allowed(array, STORY.positions)
+    n = STORY.positions
+    assert values.statistics(seen).hidden == 4 * n * (n - 1) // 2
+    np.testing.assert_array_equal(seen[np.isfinite(seen)], array[np.isfinite(seen)])
+    assert (array[np.isneginf(seen)] == 0).all()
+    np.testing.assert_array_equal(not_allowed(read(AFTER, port), 1), read(AFTER, port))
+    port = MAP.nodes["output.softmax"].outputs[0]
+    pieces = DECODER.tokenizer.pieces(range(1024))
+    shown = grid(port, read(STORY, port), DECODER.tokenizer.pieces(STORY.window), n, pieces)
+    assert shown.shares
+    best = int(np.argmax(read(STORY, port)[-1]))
+    assert shown.columns[best] == f"{pieces[best].replace(' ', '·')} ({best})"
+    logits = MAP.nodes["output.scores"].outputs[0]
+    assert not grid(logits, read(STORY, logits), DECODER.tokenizer.pieces(STORY.window), n, pieces).shares
 
 
 # ------------------------------------------------------------------------------------------------ the link
@@ -445,7 +530,7 @@ def test_the_window_says_what_it_leaves_out() -> None:
     assert (part.height, part.width) == (32, 64)  # 32 · 64 = 2,048 cells
     assert (part.row, part.column) == (96, 288)
     assert part.says(shown) == (
-        "Shown: rows 97–128 of 128, columns 289–352 of 352. At most 2,048 cells are drawn at once."
+        "Shown: rows 96 to 127 of 128, columns 288 to 351 of 352, counted from 0. At most 2,048 cells are drawn."
     )
 
 
@@ -504,7 +589,7 @@ def test_the_files_hold_every_value() -> None:
     axes = files.named_axes(port, array.shape, pieces, AFTER.positions, ())
     rows = list(csv.reader(io.StringIO(files.csv(array, axes))))
     assert rows[0] == [
-        "position", "token", "key/value head", "query head of its group", "key position", "key token", "value",
+        "position", "position token", "key/value head", "query head of its group", "key position", "key token", "value",
     ]  # fmt: skip
     assert len(rows) == 1 + array.size
     last = AFTER.attended - 1  # one position was computed, the last one
@@ -527,7 +612,8 @@ def test_every_value_has_named_axes_of_its_shape() -> None:
                     continue
                 array = read(made, port)
                 axes = files.named_axes(port, array.shape, pieces, made.positions, vocabulary)
-                assert len({axis.name for axis in axes}) == array.ndim
+                head = next(csv.reader(io.StringIO(files.csv(array[(slice(0, 1),) * array.ndim], axes))))
+                assert len(set(head)) == len(head) == 1 + array.ndim + sum(bool(axis.pieces) for axis in axes)
                 assert all(not a.pieces or len(a.pieces) == n for a, n in zip(axes, array.shape, strict=True))
 
 

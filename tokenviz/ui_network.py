@@ -58,8 +58,8 @@ def page() -> None:
     finding = st.container()
     run = ask(decoder)
     finding.markdown(says(decoder, run))
-    every = TICK_S if st.session_state["network.continuous"] else None
-    st.fragment(stage, run_every=every)(decoder, found)
+    going = bool(st.session_state["network.continuous"])
+    st.fragment(stage, run_every=TICK_S if going else None)(decoder, found, going)
     st.html(network_html.legend(_dark()))
     _explain(decoder)
 
@@ -69,6 +69,11 @@ def says(decoder: Decoder, run: Run) -> str:
     made = run.last
     piece = decoder.tokenizer.piece(made.token)
     steps = len(prediction_map(decoder.architecture).steps)
+    if st.session_state["network.continuous"]:  # the text goes on below, this sentence stands
+        return (
+            f"A small trained decoder reads the text and makes one token after the other, each in **{steps} recorded "
+            "steps**. Open any station to stop it and see the numbers."
+        )
     given, chance = share(made.draw.before[made.token]), share(1 / decoder.architecture.vocab)
     return (
         f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it "
@@ -95,9 +100,9 @@ def _enter() -> None:
 # ------------------------------------------------------------------------------------------------ the stage
 
 
-def stage(decoder: Decoder, found: PredictionMap) -> None:
-    """Text, map and inspector; a fragment."""
-    run = _tick(decoder, found)
+def stage(decoder: Decoder, found: PredictionMap, going: bool) -> None:
+    """Text, map and inspector; a fragment, which makes a token each time that it runs while `going`."""
+    run = _tick(decoder, found, going)
     _linked(found)
     made = looked_at(decoder, run)
     with st.container(key=STAGE, gap="small"):
@@ -121,12 +126,16 @@ def stage(decoder: Decoder, found: PredictionMap) -> None:
             inspect(decoder, found, made, station)
 
 
-def _tick(decoder: Decoder, found: PredictionMap) -> Run:
-    """While continuous is on, one token more; a click on the map or the end of the text turns it off."""
+def _tick(decoder: Decoder, found: PredictionMap, going: bool) -> Run:
+    """While continuous is on, one token more; an opened station or the end of the text turns it off.
+
+    `going` is what the whole page found when it ran last: a switch that was turned off here may, for a moment, still be
+    on in the browser.
+    """
     state = st.session_state
     run: Run = state["network.run"]
-    clicked = _look(found)
-    if not state.get("network.continuous"):
+    clicked = _look(found) or state.pop("network.opened_one", False)
+    if not going:
         return run
     if clicked or run.last.session.ended:
         state["network.stop"] = True
@@ -179,7 +188,7 @@ def _station(found: PredictionMap, made: Advance) -> str:
     key = f"network.station {shown} {len(names)}"
     st.selectbox(
         "Station", list(names), list(names).index(shown), key=key, format_func=names.__getitem__, on_change=_go,
-        args=(key,),
+        args=(key, shown),
     )  # fmt: skip
     return shown
 
@@ -190,8 +199,11 @@ def _named(found: PredictionMap, name: str) -> str:
     return f"{network_text.heading(node)} ({step})"
 
 
-def _go(key: str) -> None:
-    _open(st.session_state[key])
+def _go(key: str, shown: str) -> None:
+    chosen = st.session_state[key]
+    if chosen != shown:  # a list that is on its way out tells its value once more: nobody chose that
+        _open(chosen)
+        st.session_state["network.opened_one"] = True
 
 
 def _open(chosen: str) -> None:
@@ -227,10 +239,12 @@ def _text(decoder: Decoder, run: Run, made: Advance) -> None:
         f"written by the model: {session.drawn}, shaded · the number below a piece is its place in the vocabulary, a "
         "faint dot is a space"
     )
-    happened, _, why = run.rebuilt.partition(". ")
+    happened, _, why = (run.rebuilt if made is run.last else "").partition(". ")
+    if run.redrawn and made is run.last:
+        why = "Only the last token was drawn again with these settings; Start again draws them all."
     if session.ended:  # one line, so that the map keeps its place
         why = "**The model ended its text here.** Another token would begin a new one."
-    if happened or session.ended:
+    if why:
         says = f"**{happened}.** {why}" if happened else why
     st.caption(f"{min(used, decoder.window)} of {decoder.window} positions · {says}")
 

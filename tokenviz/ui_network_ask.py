@@ -34,13 +34,14 @@ class Run:
     last: Advance
     past: Past
     rebuilt: str = ""  # what a rebuild during the last request said
+    redrawn: bool = False  # whether the last token was drawn by other settings than those before it
 
     def on(self, decoder: Decoder) -> "Run":
         """One token more."""
         made = advance(decoder, self.last.session, self.sampling)
         says = made.rebuild.says(decoder.window) if made.rebuild else ""
         before = self.last.session
-        return replace(self, before=before, last=made, past=self.past.after(before, made), rebuilt=says)
+        return replace(self, before=before, last=made, past=self.past.after(before, made), rebuilt=says, redrawn=False)
 
     def at(self, decoder: Decoder, number: int) -> Advance:
         """Prediction `number` of those that are remembered; all but the last are computed again."""
@@ -98,7 +99,7 @@ def settled(decoder: Decoder, text: str, sampling: Sampling) -> Run:
     elif run.sampling != sampling:
         made = advance(decoder, run.before, sampling)
         past = run.past.without_last().after(run.before, made)
-        run = replace(run, sampling=sampling, last=made, past=past)
+        run = replace(run, sampling=sampling, last=made, past=past, redrawn=made.index > 0)
     st.session_state["network.run"] = run
     return run
 
@@ -111,34 +112,53 @@ def _take_example() -> None:
     chosen = st.session_state["network.example"]
     if chosen is not None:
         put(examples()[chosen][0])
+        st.session_state["network.example"] = None  # so that it can be taken again
 
 
 def _sampling() -> Sampling:
-    kept: Sampling = st.session_state.get("network.sampling", Sampling())
-    temperature = "greedy" if kept.greedy else f"temperature {kept.temperature:g}"
-    with st.popover(f"{temperature}, seed {kept.seed}", icon=":material/tune:", help="How the next token is drawn."):
+    """The sampling's fields behind a button that names their values."""
+    kept = st.session_state
+    first = "temperature" not in kept  # nothing is known yet of what a link asks
+    with st.popover(_named(_set()), icon=":material/tune:", help="How the next token is drawn."):
         greedy = st.toggle("Greedy: always the most likely", key="greedy", bind="query-params")
-        warmth = st.slider(
+        st.slider(
             "Temperature", *WARMTHS, 0.8, 0.05, key="temperature", bind="query-params", disabled=greedy,
             help="Scores are divided by it: below 1 the likely become likelier, above 1 all come closer.",
         )  # fmt: skip
-        top_k = st.number_input(
-            "Top-k (0: all)", 0, decoder_size(), 0, key="top_k", bind="query-params", disabled=greedy
-        )
-        top_p = st.slider(
+        st.number_input("Top-k (0: all)", 0, decoder_size(), 0, key="top_k", bind="query-params", disabled=greedy)
+        st.slider(
             "Top-p", *SHARES, 1.0, 0.05, key="top_p", bind="query-params", disabled=greedy,
             help="The fewest tokens whose shares reach p; 1 keeps all.",
         )  # fmt: skip
-        seed = st.number_input("Seed", 0, MAX_SEED, 0, key="seed", bind="query-params", help="Same seed, same text.")
+        st.number_input("Seed", 0, MAX_SEED, 0, key="seed", bind="query-params", help="Same seed, same text.")
         st.number_input(
             "Tokens at once", 2, MOST_AT_ONCE, 10, key="network.count", persist_state="session",
             help="How many the button of that name makes.",
         )  # fmt: skip
-    asked = Sampling(
-        temperature=0.0 if greedy else float(warmth), top_k=int(top_k) or None, top_p=float(top_p), seed=int(seed)
-    )
-    st.session_state["network.sampling"] = asked
+    asked = _set()
+    if first and asked != Sampling():
+        st.rerun()  # the button above was named before its fields were read
     return asked
+
+
+def _set() -> Sampling:
+    """What the fields hold now."""
+    kept, usual = st.session_state, Sampling()
+    return Sampling(
+        temperature=0.0 if kept.get("greedy") else float(kept.get("temperature", usual.temperature)),
+        top_k=int(kept.get("top_k", 0)) or None, top_p=float(kept.get("top_p", usual.top_p)),
+        seed=int(kept.get("seed", usual.seed)),
+    )  # fmt: skip
+
+
+def _named(sampling: Sampling) -> str:
+    """What differs from drawing by the shares as they are, with the seed."""
+    if sampling.greedy:
+        return "greedy"
+    parts = [f"temperature {sampling.temperature:g}"]
+    parts += [f"top-k {sampling.top_k}"] if sampling.top_k else []
+    parts += [f"top-p {sampling.top_p:g}"] if sampling.top_p < 1 else []
+    return ", ".join([*parts, f"seed {sampling.seed}"])
 
 
 def decoder_size() -> int:

@@ -18,7 +18,7 @@ from tokenviz.views import network_files as files
 from tokenviz.views import network_html, network_text
 from tokenviz.views import network_values as values
 from tokenviz.views.format import share
-from tokenviz.views.network_panes import grid, piece_names, window_pieces
+from tokenviz.views.network_panes import grid, not_allowed, piece_names, window_pieces
 
 ATTENTION = ("scores", "mask", "softmax")
 ENDS = ("logits", "probabilities", "select")
@@ -82,21 +82,30 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
                  if p.source == node.id]  # fmt: skip
     if not ports:
         return
-    rows = "".join(_row(found, extent, way, port) for way, port in ports)
+    rows = "".join(_row(found, extent, way, port, node) for way, port in ports)
+    if node.kind == "select":  # its result is the token itself, not a value of the graph
+        rows += _cells("out", "id", "one number", "1", "this step")
     st.html(
         '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th>'
         + "".join(f'<th style="padding-right:14px">{name}</th>' for name in ("value", "dimensions", "now", "from"))
         + f"</tr>{rows}</table>"
     )
     letters = dict.fromkeys(d for _, p in ports for d in p.dims if d in network_text.REASONS)
-    reasons = dict.fromkeys(network_text.REASONS[d] for d in letters)
-    st.caption(" · ".join(reasons))
+    st.caption(" · ".join(dict.fromkeys(network_text.reason(d, extent) for d in letters)))
 
 
-def _row(found: PredictionMap, extent: dict[str, int], way: str, port: Port) -> str:
+def _row(found: PredictionMap, extent: dict[str, int], way: str, port: Port, node: MapNode) -> str:
     now = " × ".join(f"{np.prod([extent[d] for d in dims.split()]):,}" for dims in port.dims)
-    source = network_text.label(found.nodes[port.source]) if port.source else "learned" if port.weight else "–"
-    cells = (way, port.name, network_text.dims(port.dims), now, "this step" if way == "out" else source)
+    source = "learned" if port.weight else "computed from the position"
+    if way == "out":
+        source = "this step"
+    elif port.source:
+        maker = found.nodes[port.source]
+        source = network_text.heading(maker) if maker.region != node.region else network_text.label(maker)
+    return _cells(way, network_text.value_name(port.name, node.kind), network_text.dims(port.dims), now, source)
+
+
+def _cells(*cells: str) -> str:
     return "<tr>" + "".join(f'<td style="padding-right:14px">{escape(cell)}</td>' for cell in cells) + "</tr>"
 
 
@@ -218,9 +227,10 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     array = read(made, port)
     pieces = decoder.tokenizer
     window = window_pieces(pieces.pieces(made.window))
-    shown = grid(port, array, window, made.positions, pieces.pieces(range(pieces.size)))
-    stats = values.statistics(array)
-    part = _window(shown, node)
+    seen = not_allowed(array, made.positions) if node.kind == "softmax" and chosen == 0 else array
+    shown = grid(port, seen, window, made.positions, pieces.pieces(range(pieces.size)))
+    stats = values.statistics(seen)
+    part = _window(shown, int(np.argmax(seen[-1])) if shown.column_title == "token" else 0)
     st.vega_lite_chart(
         None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat",
         alt=f"Heat map of {names[chosen]} at {network_text.heading(node)}: {values.said(shown, stats)}",
@@ -245,22 +255,23 @@ def _kept(made: Advance) -> str:
 
 
 def _choice(node: MapNode, number: int, port: Port) -> str:
+    name = network_text.value_name(port.name, node.kind)
     if number < len(node.outputs):
-        return f"{port.name} (out)" if node.kind != "cache" else port.name
-    return f"{port.name} (weight)" if port.weight else f"{port.name} (in)"
+        return f"{name} (out)" if node.kind != "cache" else name
+    return f"{name} (weight)" if port.weight else f"{name} (in)"
 
 
-def _window(shown: values.Grid, node: MapNode) -> values.Window:
-    """The part that is drawn: at first the latest positions and the first coordinates."""
+def _window(shown: values.Grid, best: int) -> values.Window:
+    """The part that is drawn: at first the latest positions and keys, the first coordinates, the best token."""
     height, width = values.room(shown)
     rows, columns = shown.shape
     attention = shown.column_title == "key"
     row = column = 0
     if rows > height:
-        row = st.slider("First row", 1, rows - height + 1, rows - height + 1, key=f"network.row {rows} {height}") - 1
+        row = st.slider("First row", 0, rows - height, rows - height, key=f"network.row {rows} {height}")
     if columns > width:
-        start = columns - width + 1 if attention else 1
-        column = st.slider("First column", 1, columns - width + 1, start, key=f"network.col {columns} {width}") - 1
+        start = columns - width if attention else max(0, min(columns - width, best - width // 2))
+        column = st.slider("First column", 0, columns - width, start, key=f"network.col {columns} {width} {start}")
     return values.window(shown, row, column)
 
 

@@ -43,6 +43,7 @@ def ask_prediction(decoder: Decoder, run: Run) -> None:
     names = {i: f"{step.drawn + 1}. {_piece(decoder, ids[step.tokens])}" for i, step in enumerate(steps)}
     number = st.selectbox(
         "Prediction", [*reversed(names)], key=_key(), format_func=names.__getitem__,
+        disabled=bool(st.session_state.get("network.continuous")),  # every new token brings a new list
         help="An earlier prediction of this text is computed again, exactly as it was: the same tokens, cache and seed "
         f"give the same numbers. The latest {MOST_KEPT} can be opened.",
     )  # fmt: skip

@@ -116,7 +116,7 @@ def field_data(decoder: Decoder, text: str, made: int, shows: str = "") -> dict[
     if text.endswith(" "):
         says += " · spaces at the end are left out: the next token brings its own"
     if not ui_network_link.fits(text):
-        says += " · too long for the link"
+        says += " · too long for the link, so a reload will not bring it back"
     if shows:
         says += f" · this example shows: {shows[0].lower()}{shows[1:].rstrip('.')}"
     return {

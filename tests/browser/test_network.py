@@ -70,6 +70,31 @@ def test_a_click_opens_a_station(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_a_click_while_text_is_written_is_never_lost(visit: Visit) -> None:
+    watched = visit()
+    page = network(watched)
+    page.locator(".tokenviz .stage").scroll_into_view_if_needed()
+    headings = "() => document.querySelector('.st-key-network-inspector h4')?.innerText"
+    for number, delay in enumerate((0, 130, 330, 450)):
+        name, heading = [("layers.0.mixer.q", "Block 1 · Q"), ("layers.0.mixer.mask", "Block 1 · Mask")][number % 2]
+        ask(page, f"view.network.moveTo({{ position: view.items.get('{name}'), scale: 0.9, animation: false }})")
+        page.get_by_text("Continuous", exact=True).click()
+        page.wait_for_timeout(900 + delay)
+        click(page, name)
+        page.wait_for_function(f"() => ({headings})() === '{heading}'")
+        watched.ready()
+        assert page.evaluate(headings) == heading
+        assert ask(page, "view.selected") == name
+        assert not page.get_by_role("switch", name="Continuous").is_checked()
+        last = page.locator(".tv-text .tv-chip.made").last.inner_text().splitlines()[0].strip("·")
+        page.wait_for_function(  # the sentence above and the text agree, and nothing follows
+            "([said, last]) => document.body.innerText.includes(said) && !document.body.innerText.includes(last)",
+            arg=[f"Here it chose {last}", "one token after the other"],
+        )
+        page.wait_for_timeout(600)
+        assert page.locator(".tv-text .tv-chip.made").last.inner_text().splitlines()[0].strip("·") == last
+
+
 def test_slow_motion_plays_follows_and_stops_at_a_click(visit: Visit) -> None:
     watched = visit()
     page = network(watched)

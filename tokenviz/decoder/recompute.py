@@ -15,7 +15,6 @@ from tokenviz.architecture import GQA, RMSNorm
 from tokenviz.decoder.events import Array, outputs, read
 from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.model import Decoder
-from tokenviz.decoder.sampling import shaped
 from tokenviz.decoder.stations import MapNode, PredictionMap
 
 Floats = NDArray[np.float64]
@@ -45,7 +44,6 @@ class Parents:
     spec: GQA
     eps: float
     first: int  # position of the first new token
-    scores: Array
     advance: Advance
 
     def only(self) -> Floats:
@@ -86,7 +84,7 @@ def _parents(decoder: Decoder, found: PredictionMap, advance: Advance, node: Map
     norm = decoder.architecture.final_norm
     eps = norm.eps if isinstance(norm, RMSNorm) else 0.0
     first = advance.attended - advance.positions
-    return Parents(values, weights, body, eps, first, advance.result.logits[-1], advance)
+    return Parents(values, weights, body, eps, first, advance)
 
 
 def _as_made(found: PredictionMap, advance: Advance, source: str, name: str) -> Array:
@@ -185,21 +183,24 @@ def _act(p: Parents) -> list[Floats]:
 
 
 def _select(p: Parents) -> list[Floats]:
-    """Walk along the shares, most likely first, until the drawn number is reached."""
-    after, number = shaped(p.scores, p.advance.sampling), p.advance.draw.number
-    ranked = sorted(range(len(after)), key=lambda i: (-float(p.scores[i]), i))
+    """Temperature, top-k and top-p on the probabilities, then a walk along them until the drawn number is reached."""
+    shares, sampling, number = p.only()[-1], p.advance.sampling, p.advance.draw.number
+    ranked = sorted(range(len(shares)), key=lambda i: (-shares[i], i))
     if number is None:
         return [np.array([ranked[0]], dtype=np.float64)]
-    passed = 0.0
-    last = ranked[0]
-    for token in ranked:
-        if not after[token]:
-            break
-        last = token
-        passed += after[token]
-        if number < passed:
-            break
-    return [np.array([last], dtype=np.float64)]
+    warmed = shares ** (1 / sampling.temperature)  # e^(logit / T) but for a factor that all have in common
+    kept = _until(ranked[: sampling.top_k], warmed, sampling.top_p if sampling.top_p < 1 else np.inf)
+    return [np.array([_until(kept, warmed, np.nextafter(number, 1))[-1]], dtype=np.float64)]
+
+
+def _until(ranked: list[int], weights: Floats, share: float) -> list[int]:
+    """The first tokens whose part of all the weights reaches a share; all of them if none does."""
+    whole, passed = sum(weights[i] for i in ranked), 0.0
+    for count, token in enumerate(ranked, 1):
+        passed += weights[token]
+        if passed >= share * whole:
+            return ranked[:count]
+    return ranked
 
 
 FORMULAS: Mapping[str, Callable[[Parents], list[Any]]] = MappingProxyType(

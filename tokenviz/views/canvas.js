@@ -255,7 +255,10 @@ function setFocus(view, focus) {
   const last = kept.get(view.key) || {};
   if (!focus || last.focus === focus.n) return;
   kept.set(view.key, { ...last, focus: focus.n });
-  if (focus.select) select(view, focus.id, true);
+  if (focus.select) {
+    if (focus.id !== null && view.play) halt(view);
+    select(view, focus.id, true);
+  }
   if (focus.trace !== undefined) setTrace(view, focus.trace);
   const panel = view.panels.find((candidate) => candidate.id === focus.id);
   const item = view.items.get(focus.id);

@@ -104,8 +104,10 @@ function follow(view) {
   const { top: over, bottom: under } = insets(view);
   const px = 1 / view.scale;
   const free = [top + over * px + item.h / 2, bottom - under * px - item.h / 2];
-  if (item.x > left && item.x < right && item.y > free[0] && item.y < free[1]) return;
-  const x = item.x > left && item.x < right ? (left + right) / 2 : columnOf(view, item, right - left);
+  const side = item.w / 2 + 24 * px; // the view's edges fade
+  const beside = item.x - side > left && item.x + side < right;
+  if (beside && item.y > free[0] && item.y < free[1]) return;
+  const x = beside ? (left + right) / 2 : columnOf(view, item, right - left);
   const high = bottom - top;
   // The step stands in the upper third, but the view does not go on past the drawing's end.
   const end = view.data.scene.height + (under + 12) * px - high / 2;
@@ -141,24 +143,25 @@ function startPlay(view) {
 }
 
 function stopPlay(view) {
-  clearTimeout(view.play.timer);
-  view.play.timer = null;
+  halt(view);
   view.lit = new Set();
   view.done = new Set();
+}
+
+// Standing still without a word to the page: it asked for it.
+function halt(view) {
+  clearTimeout(view.play.timer);
+  view.play.timer = null;
   label(view.playbar.toggle, "Play", ICONS.play);
 }
 
 function pausePlay(view) {
-  clearTimeout(view.play.timer);
-  view.play.timer = null;
-  label(view.playbar.toggle, "Play", ICONS.play);
+  halt(view);
   tell(view, "step", view.play.step);
 }
 
 function goTo(view, step) {
-  clearTimeout(view.play.timer);
-  view.play.timer = null;
-  label(view.playbar.toggle, "Play", ICONS.play);
+  halt(view);
   letGo(view);
   seek(view, step);
   tell(view, "step", view.play.step);

@@ -37,7 +37,7 @@ class Axis:
     @property
     def text(self) -> str:
         """Name of the column of texts."""
-        return "key token" if self.name.startswith("key") else "token"
+        return "vocabulary token" if self.name == "token id" else f"{self.name.removesuffix(' position')} token"
 
 
 def named_axes(

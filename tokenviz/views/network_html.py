@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tokenviz.decoder.sampling import Draw
+from tokenviz.views.palette import THEMES
 
 ROOM = "var(--tv-room)"
 """Height of the map and its inspector: with the text above them they fill a window, but not more."""
@@ -22,6 +23,13 @@ STYLE = """<style>
   height: var(--tv-room) !important; flex-basis: var(--tv-room) !important; }
 body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 0; z-index: 999995; overflow: auto;
   padding: 12px 16px; background: var(--tv-page); --tv-room: max(420px, calc(100dvh - 150px)); }
+@media (min-width: 641px) {
+  body[data-full="network-stage"] .st-key-network-stage .stColumn:has(.st-key-network-map) { flex-grow: 19; }
+}
+@media (max-width: 640px) {
+  body[data-full="network-stage"] .st-key-network-stage [data-testid="stCaptionContainer"]:not(.stColumn *) {
+    display: none; }
+}
 .tv-text { height: 74px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
   border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
 .tv-text:focus-visible { outline: 2px solid var(--tv-accent); }
@@ -157,8 +165,10 @@ def legend(dark: bool) -> str:
     """What the map's shapes mean; every entry has a shape of its own."""
     text, edge = ("#F3F5F7", "#A3AEBA") if dark else ("#0B0E12", "#59636E")
     accent, page = ("#7CC0FF", "#0F1419") if dark else ("#0B5CAD", "#FFFFFF")
-    static, static_fill = ("#4FA8DC", "#0B3A57") if dark else ("#0072B2", "#D6E8F5")
-    state, state_fill = ("#F08A4B", "#5A2A06") if dark else ("#D55E00", "#FBE1D0")
+    lifetimes = THEMES["dark" if dark else "light"].lifetimes
+    static, static_fill = lifetimes["static"].outline, lifetimes["static"].fill
+    green, green_fill = lifetimes["ephemeral"].outline, lifetimes["ephemeral"].fill
+    state, state_fill = lifetimes["state"].outline, lifetimes["state"].fill
     entries = (
         ("calculation", f"border: 1.3px solid {edge}; border-radius: 5px", ""),
         ("residual stream: round stations on a thick line", f"border: 3px solid {edge}; border-radius: 10px", "+"),
@@ -166,8 +176,14 @@ def legend(dark: bool) -> str:
          f"border: 4px double {state}; border-radius: 10px; background: {state_fill}", "↻"),
         ("E weights, one table used twice: lock",
          f"border: 1.6px solid {static}; border-radius: 10px; background: {static_fill}", "🔒︎"),
+        ("text: what goes in and comes out", f"border: 1.6px solid {green}; border-radius: 10px; "
+         f"background: {green_fill}", ""),
         ("current step: filled, with a pointer",
          f"border: 1.6px solid {accent}; border-radius: 5px; background: {accent}; color: {page}", "▶"),
+        ("step that has run: tinted", f"border: 1.3px solid {edge}; border-radius: 5px; "
+         f"background: color-mix(in srgb, {accent} 22%, {page})", ""),
+        ("opened: double ring", f"border: 1.3px solid {edge}; border-radius: 5px; outline: 2px solid {accent}; "
+         "outline-offset: 1px", ""),
     )  # fmt: skip
     parts = [f'<span><i style="{look}" aria-hidden="true">{mark}</i>{name}</span>' for name, look, mark in entries]
     return f'<div class="tv-legend" style="color: {text}">{"".join(parts)}</div>'

@@ -42,6 +42,8 @@ def grid(port: Port, value: Array, pieces: Sequence[str], new: int, vocabulary: 
         values, title = (value[:, None], dims[0]) if dims[0] in named else (value[None], "")
         dims = (dims[0], "one") if dims[0] in named else ("", dims[0])
         return _plain(values, dims, named, vocabulary)
+    if dims == ("T", "V") and _are_shares(value):
+        return replace(_plain(value, dims, named, vocabulary), shares=True)
     if len(dims) == 4 and dims[0] == "T":
         return replace(_by_head(value, dims, queries, keys), new_column=cached if dims[3] == "S" else None)
     if len(dims) == 3 and dims[1] == "K":
@@ -61,9 +63,21 @@ def _by_head(value: Array, dims: tuple[str, ...], queries: Sequence[str], keys: 
     heads = [(k, g) for k in range(value.shape[1]) for g in range(group)]
     panes = tuple(Pane(f"head {k * group + g} · key/value head {k}", value[:, k, g]) for k, g in heads)
     if dims[3] == "S":
-        shares = bool(np.isfinite(value).all() and value.min() >= 0 and value.max() <= 1)
-        return Grid(panes, tuple(queries), tuple(keys), "query", "key", shares)
+        return Grid(panes, tuple(queries), tuple(keys), "query", "key", _are_shares(value))
     return Grid(panes, tuple(queries), _numbers(value.shape[3]), "position", "coordinate")
+
+
+def _are_shares(value: Array) -> bool:
+    """Whether all entries lie from 0 to 1; minus infinity stands for what is not allowed."""
+    allowed = value[~np.isneginf(value)]
+    return bool(np.isfinite(allowed).all() and allowed.min(initial=0.0) >= 0 and allowed.max(initial=0.0) <= 1)
+
+
+def not_allowed(value: Array, new: int) -> Array:
+    """Shares of attention ``T K G S`` with the keys that come after their query marked as minus infinity."""
+    queries, keys = np.arange(value.shape[0]), np.arange(value.shape[3])
+    later = keys[None, :] > (value.shape[3] - new + queries)[:, None]
+    return np.where(later[:, None, None, :], -np.inf, value)
 
 
 def _plain(
@@ -76,7 +90,7 @@ def _plain(
             names.append(tuple(named[letter][1]))
         elif letter == "V":
             titles.append("token")
-            names.append(numbered(vocabulary))
+            names.append(tuple(f"{piece} ({i})" for i, piece in enumerate(piece_names(vocabulary))))
         else:
             titles.append({"": "", "one": "", "row": "row"}.get(letter, "coordinate"))
             names.append(_numbers(extent))

@@ -1,6 +1,7 @@
 """The words of the Network page: short labels, what each station does, and where its numbers come from."""
 
 from collections.abc import Mapping
+from math import prod
 from types import MappingProxyType
 
 from tokenviz.decoder.stations import MapNode
@@ -66,14 +67,14 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
-        "T": "n: positions computed now", "S": "m: positions available in the keys", "next": "m: positions kept",
-        "D": "128: width of the residual stream", "F": "352: width of the feed-forward section",
-        "V": "1,024: tokens of the vocabulary", "K": "K = 2: key/value heads",
-        "G": "G = 2: query heads per key/value head", "H": "H = 32: 128 / 4 heads", "rotated": "H = 32: 128 / 4 heads",
-        "K G H": "K·G·H = 2·2·32 = 128",
+        "T": "positions computed now", "S": "positions available in the keys", "next": "positions kept",
+        "D": "width of the residual stream", "F": "width of the feed-forward section",
+        "V": "tokens of the vocabulary", "K": "key/value heads", "G": "query heads per key/value head",
+        "H": "D / (K·G), the width of a head", "rotated": "D / (K·G), the width of a head",
+        "K G H": "the heads side by side",
     }
 )  # fmt: skip
-"""Letter -> where its number comes from."""
+"""Letter -> what its number counts."""
 
 EQUATIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -82,6 +83,12 @@ EQUATIONS: Mapping[str, str] = MappingProxyType(
         "mask": r"s_{hij} \leftarrow -\infty \quad\text{for } j > i",
         "softmax": r"p_{hij} = \frac{e^{s_{hij}}}{\sum_l e^{s_{hil}}}",
         "mix": r"o_{hi} = \sum_j p_{hij}\, v_{\lfloor h/2 \rfloor j}",
+        "q": r"q = W_q\,\hat{x}",
+        "k": r"k = W_k\,\hat{x}",
+        "v": r"v = W_v\,\hat{x}",
+        "gate": r"g = W_g\,\hat{x}",
+        "up": r"u = W_u\,\hat{x}",
+        "down": r"\Delta x = W_{\text{down}}\,h",
         "out": r"\Delta x = W_O\, o^{\text{joined}}",
         "logits": r"\text{logits} = E\,\hat{x}",
         "probabilities": r"p_t = \frac{e^{\text{logit}_t}}{\sum_u e^{\text{logit}_u}}",
@@ -90,6 +97,12 @@ EQUATIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Equations with the sizes of this model; the graph's own are used for all other kinds."""
+
+
+NAMES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {("W_Δx", "out"): "W_O", ("W_Δx", "down"): "W_down", ("g", "norm"): "gain"}
+)
+"""(Value, kind of node) -> its name on this page, where the graph's own is too general."""
 
 
 def label(node: MapNode) -> str:
@@ -114,6 +127,17 @@ def lesson(node: MapNode) -> str:
 def equation(node: MapNode) -> str:
     """LaTeX of what the node computes; "" where it computes nothing."""
     return EQUATIONS.get(node.kind, node.equation)
+
+
+def reason(letter: str, extent: Mapping[str, int]) -> str:
+    """A letter's number and where it comes from: ``n = 21: positions computed now``."""
+    number = prod(extent[d] for d in letter.split())
+    return f"{SYMBOLS.get(letter, letter)} = {number:,}: {REASONS[letter]}"
+
+
+def value_name(name: str, kind: str) -> str:
+    """A value's name on this page."""
+    return NAMES.get((name, kind), name)
 
 
 def dims(letters: tuple[str, ...]) -> str:

@@ -19,6 +19,8 @@ from tokenviz.views.charts import theme_of
 MAX_CELLS = 2_048
 """Cells that are drawn at once, over all panes."""
 MAX_ROWS, MAX_COLUMNS = 48, 64
+USUAL_WIDTH = 420
+"""CSS pixels that a single pane has for its columns, about: so many names fit below."""
 NEW, REUSED = "◆ new", "◇ reused"
 """How cached positions are marked: computed in this advance, or read from the cache. Filled and hollow, no colour."""
 Array = NDArray[Any]
@@ -66,8 +68,8 @@ class Window:
         if (self.height, self.width) == (rows, columns):
             return ""
         return (
-            f"Shown: rows {self.row + 1}–{self.row + self.height} of {rows}, columns {self.column + 1}–"
-            f"{self.column + self.width} of {columns}. At most {MAX_CELLS:,} cells are drawn at once."
+            f"Shown: rows {self.row} to {self.row + self.height - 1} of {rows}, columns {self.column} to "
+            f"{self.column + self.width - 1} of {columns}, counted from 0. At most {MAX_CELLS:,} cells are drawn."
         )
 
 
@@ -146,7 +148,7 @@ def cells(grid: Grid, part: Window) -> pd.DataFrame:
 
 def exact(value: float) -> str:
     """A float32 with all its digits and a true minus sign."""
-    return f"{value:.7g}".replace("-", "−")
+    return str(np.float32(value)).replace("-", "−")
 
 
 def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> dict[str, Any]:
@@ -175,9 +177,11 @@ def _heat(
         )
     names = part.width <= 32 and grid.columns != tuple(str(i) for i in range(len(grid.columns)))
     height = min(15, max(7, 340 // part.height)) if part.height > 1 else 26
+    wide = _width(grid, part)["step"] * part.width if len(grid.panes) > 1 else USUAL_WIDTH
+    most = wide // (11 if names else 26)
     base = alt.Chart(alt.NamedData(name="cells")).encode(
-        x=alt.X("column:O", title=grid.column_title, axis=_axis("which", data, "column", 34 if names else 8)),
-        y=alt.Y("row:O", title=grid.row_title, axis=_axis("where", data, "row", part.height)),
+        x=alt.X("column:O", title=grid.column_title, axis=_axis("which", data, "column", most)),
+        y=alt.Y("row:O", title=grid.row_title, axis=_axis("where", data, "row", part.height * height // 11)),
         tooltip=[alt.Tooltip("text:N", title="value"), *_kept_tips(data), alt.Tooltip("where:N", title=grid.row_title),
                  alt.Tooltip("which:N", title=grid.column_title), alt.Tooltip("pane:N", title="of")],
     )  # fmt: skip
@@ -234,7 +238,7 @@ def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
     table = {str(k): str(pairs[k])[:14] for k in shown}
     return alt.Axis(
         values=shown, labelExpr=f"({json.dumps(table)})[datum.label] || ''", labelAngle=-60 if by == "column" else 0,
-        labelLimit=90, labelFontSize=10, ticks=False, domain=False, labelOverlap=True,
+        labelLimit=90, labelFontSize=10, ticks=False, domain=False, labelOverlap=False,
         labelPadding=15 if f"{by}_new" in data else 2,
     )  # fmt: skip
 
