@@ -92,7 +92,13 @@ function paintPanel(ctx, view, panel) {
   ctx.lineWidth = hair(view, 1);
   ctx.strokeStyle = colours.border;
   ctx.stroke();
-  if (SIZE.heading * view.scale >= 11.5) paintHeading(ctx, view, panel, panel.x + panel.indent, panel.y + 24);
+  if (SIZE.heading * view.scale < 11.5 || panel.y + 24 < pinnedFrom(view)) return; // pinned: painted on top of all
+  paintHeading(ctx, view, panel, panel.x + panel.indent, panel.y + 24);
+}
+
+// Headings above this line lie under the bars or out of sight.
+function pinnedFrom(view) {
+  return view.window[1] + view.inset.top / view.scale + 14;
 }
 
 function paintHeading(ctx, view, panel, x, y) {
@@ -117,7 +123,7 @@ function paintPinnedHeading(ctx, view, panel) {
   ctx.font = fontOf(view, SIZE.heading, 600);
   const width = widthOf(ctx, panel.heading);
   const x = Math.min(Math.max(panel.x + panel.indent, left + 14 * px), panel.x + panel.w - width - 16);
-  const y = Math.min(Math.max(panel.y + 24, top + view.inset.top * px + 14), panel.y + panel.h - 24);
+  const y = Math.min(Math.max(panel.y + 24, pinnedFrom(view)), panel.y + panel.h - 24);
   if ((x === panel.x + panel.indent && y === panel.y + 24) || x > right || y < top) return;
   ctx.globalAlpha = 0.9;
   ctx.font = fontOf(view, SIZE.sub);

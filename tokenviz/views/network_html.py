@@ -24,7 +24,9 @@ STYLE = """<style>
 body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 0; z-index: 999995; overflow: auto;
   padding: 12px 16px; background: var(--tv-page); --tv-room: max(420px, calc(100dvh - 150px)); }
 @media (min-width: 641px) {
-  body[data-full="network-stage"] .st-key-network-stage .stColumn:has(.st-key-network-map) { flex-grow: 19; }
+  body[data-full="network-stage"] .stColumn:has(> * > .st-key-network-map) { flex: 2 1 0; min-width: 0; }
+  body[data-full="network-stage"] .stColumn:has(.st-key-network-inspector):not(.st-key-network-inspector *) {
+    flex: 1 1 0; min-width: 0; }
 }
 @media (max-width: 640px) {
   body[data-full="network-stage"] .st-key-network-stage [data-testid="stCaptionContainer"]:not(.stColumn *) {
