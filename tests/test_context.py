@@ -128,3 +128,31 @@ def test_repeating_pieces_by_hand() -> None:
     assert [found.value([a], n) for n in range(13)] == [1, 3, 5, 7, 3, 5, 7, 9, 5, 7, 9, 11, 7]
     # 7 + 2 k > 30 first at the last place of the 12th repetition: k = 12
     assert found.crossover([a], [b]) == 12 * 4 + 3
+
+
+def test_where_a_chunk_begins_the_reads_fall_back_and_only_later_exceed_for_good() -> None:
+    model = load_model("llama-4-scout-17b-16e-instruct")
+    found = dependence(model.architecture, model.scenario(context=0))
+    kv, weights = found.bytes_of("kv_read"), found.bytes_of("weights")
+
+    def above(context: int) -> bool:
+        moved = traffic(trace(model.architecture, s := model.scenario(context=context)), s)
+        return moved.kv_read > moved.weights
+
+    first, good = found.crossover(kv, weights), found.for_good(kv, weights)
+    assert first is not None
+    assert good is not None
+    assert first < good
+    assert (above(first - 1), above(first)) == (False, True)
+    assert (above(good - 1), above(good)) == (False, True)
+    assert not above(638_976)  # a new chunk, between the two
+    # from there on the lowest places are the chunks' beginnings
+    assert all(above(chunk * 8_192) for chunk in range(good // 8_192 + 1, good // 8_192 + 200))
+
+
+def test_without_chunks_the_first_crossing_is_for_good() -> None:
+    for name in ("qwen3.8-27b", "gpt-oss-20b", "gpt2", "mamba2-2.7b"):
+        model = load_model(name)
+        found = dependence(model.architecture, model.scenario(context=0))
+        lines = found.bytes_of("kv_read"), found.bytes_of("weights")
+        assert found.crossover(*lines) == found.for_good(*lines), name

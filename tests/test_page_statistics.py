@@ -101,7 +101,7 @@ FIGURES = {
         "least bytes per token", "most bytes per token", "FLOP per byte, least", "FLOP per byte, most",
         "state kept (bytes)",
     },
-    "On a machine": {"MACs", "bytes", "FLOP per byte", "lower bound (s)"},
+    "On a machine": {"MACs", "bytes", "FLOP per byte", "lower bound, one device (s)"},
     "Every operation": {
         "operations", "values in", "values out", "weight bytes", "state bytes read", "state bytes written", "mac",
         "multiply", "add", "compare", "exp", "log1p", "rsqrt", "divide",
@@ -250,3 +250,18 @@ def test_a_place_outside_the_layers_has_an_empty_layer_in_the_file() -> None:
     first = next(csv.DictReader(io.StringIO(csv_of(table))))
     assert first["layer"] == ""
     assert "<NA>" not in csv_of(table)
+
+
+def test_a_second_model_that_cannot_be_counted_is_named_and_the_page_stays() -> None:
+    app = opened(section="Data movement", vs="deepseek-v4-flash")
+    (said,) = (w.value.replace("\\", "") for w in app.warning)
+    assert said.startswith("deepseek-v4-flash cannot be compared: ")
+    assert [t["origin"].iloc[0] for t in tables(app)] == ["active weights"]  # the first model's own
+
+
+def test_two_models_are_compared_on_equally_many_devices() -> None:
+    app = opened(section="On a machine", vs="gpt2")
+    (rows,) = (t for t in tables(app) if "what must fit" in t)
+    devices = rows[rows["what must fit"] == "devices"].iloc[0]
+    assert devices["amount"] == devices["amount (second)"] > 1
+    assert any("Both on 35 devices" in c.value for c in app.caption)

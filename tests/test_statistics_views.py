@@ -71,7 +71,7 @@ def test_both_panels_of_the_roofline_say_what_their_height_is() -> None:
     titles = [{layer["encoding"]["y"]["axis"]["title"] for layer in panel["layer"]} for panel in spec["vconcat"]]
     assert titles == [
         {"At most FLOP/s, on one device (log scale)"},
-        {"Least time of each transform, all its layers (log scale)"},
+        {"Least time of each transform, on one device (log scale)"},
     ]
 
 
@@ -438,3 +438,42 @@ def test_other_formats() -> None:
     ]  # fmt: skip
     assert [plural(n, "operation") for n in (1, 2)] == ["1 operation", "2 operations"]
     assert wrapped("one two three", 7) == ["one two", "three"]
+
+
+@pytest.mark.parametrize(("peak", "bandwidth", "bends"), [(1, 1_000, 2), (1_000, 1, 3), (10**9, 1, 2)])
+def test_the_roof_stays_inside_the_chart_and_never_falls(peak: int, bandwidth: int, bends: int) -> None:
+    s = side("qwen3.5-0.8b")
+    machine = Machine("one", MappingProxyType({"bf16": peak}), bandwidth, 10**12, "", None)
+    roof = helps.roofline_data(roofline(s.step, s.scenario), machine, s.scenario)["roof"]
+    assert len(roof) == bends  # the ridge at 0.001, 1,000 and 10^9 FLOP per byte
+    assert (roof["intensity"].iloc[0], roof["intensity"].iloc[-1]) == helps.ROOF_DOMAIN
+    assert roof["flops"].is_monotonic_increasing
+    assert roof["flops"].max() <= peak
+
+
+def test_a_dense_model_shows_no_range_and_an_upper_end_is_called_at_least() -> None:
+    def outcomes(name: str) -> dict[str, Any]:
+        s = side(name)
+        changes = {"as it is": Change(), "batch 8": Change(batch=8)}
+        return {n: what_if(s.model.architecture, s.scenario, c) for n, c in changes.items()}
+
+    dense = outcomes("meta-llama-3.1-8b")
+    assert dense["batch 8"].fewest_bytes < dense["batch 8"].most_bytes  # rows of the embedding
+    ends = helps.whatif_data(dense)["least"]
+    assert (ends["fewest"] == ends["most"]).all()
+    assert not ends["label"].str.contains(" to ").any()
+    routed = outcomes("qwen3-30b-a3b")
+    assert helps.whatif_data(routed)["least"]["label"].str.contains(" to ").tolist() == [False, True]
+    assert "(at least " in helps.relief(routed["as it is"], routed["batch 8"])
+    assert "at least" not in helps.relief(routed["as it is"], routed["as it is"])
+
+
+def test_a_part_that_is_not_all_is_never_called_100_percent() -> None:
+    assert (share(1), share(0.9996), share(0.9994), share(0.0004)) == ("100 %", "> 99.9 %", "99.9 %", "0.04 %")
+
+
+def test_what_bends_says_so() -> None:
+    assert words.bend_note(side("qwen3.8-27b")) == ""
+    assert "638,976 to 647,167" in words.bend_note(side("llama-4-scout-17b-16e-instruct", context=640_000))
+    assert "for good from" in words.growth_finding(side("llama-4-scout-17b-16e-instruct"))
+    assert "for good" not in words.growth_finding(side("qwen3.8-27b"))

@@ -117,6 +117,24 @@ class Dependence:
                     return n + again * self.period
         return None
 
+    def for_good(self, above: Iterable[Row], below: Iterable[Row]) -> int | None:
+        """The context from which on `above` is always more than `below`; None when there is none.
+
+        With attention over chunks that is later than `crossover`: every new chunk begins with little to read.
+        """
+        above, below = tuple(above), tuple(below)
+        gaps = [(p, _gap(p.line(above), p.line(below))) for p in self.pieces]
+        gained = sum(self.drift.get(r, 0) for r in above) - sum(self.drift.get(r, 0) for r in below)
+        repeats = (MAX_CONTEXT - self.pieces[-1].stop) // self.period + 1 if self.period else 0
+        for again in range(repeats, -1, -1):
+            for piece, gap in reversed(gaps):
+                end = min(piece.stop, MAX_CONTEXT - again * self.period)
+                n = _last_not_above(piece.start, end, Line(gap.intercept + again * gained, gap.slope))
+                if n is not None and (not again or n > self.pieces[-1].stop - self.period):
+                    found = n + again * self.period + 1
+                    return found if found <= MAX_CONTEXT else None
+        return 0
+
 
 def _gap(above: Line, below: Line) -> Line:
     return Line(above.intercept - below.intercept, above.slope - below.slope)
@@ -130,6 +148,15 @@ def _first_above(piece: Piece, gap: Line) -> int | None:
     if gap.slope > 0 and (n := piece.start + -ahead // gap.slope + 1) <= piece.stop:
         return n
     return None
+
+
+def _last_not_above(start: int, end: int, gap: Line) -> int | None:
+    """The last context from `start` to `end` at which a gap is not more than zero."""
+    if end < start:
+        return None
+    if gap.at(end) <= 0:
+        return end
+    return start + -gap.at(start) // gap.slope if gap.at(start) <= 0 else None
 
 
 def measure(step: DecodeStep, scenario: Scenario) -> dict[Row, int]:

@@ -8,7 +8,7 @@ from tokenviz import ui, ui_link
 from tokenviz import ui_statistics_sections as sections
 from tokenviz.catalog import bundled_models, load_model
 from tokenviz.conventions import CONVENTIONS, FUSION_LIST
-from tokenviz.notation import DTYPE_BITS
+from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import MAX_CONTEXT
 from tokenviz.ui_statistics_help import LINK as HELP
 from tokenviz.ui_statistics_help import what_would_help
@@ -79,7 +79,11 @@ def _second(this: Side) -> Side | None:
                                help="The same: as the sidebar says, or as published for another model.")  # fmt: skip
     if name == NOTHING:
         return None
-    model = this.model if name == this.model.name else load_model(name)
+    try:
+        model = this.model if name == this.model.name else load_model(name)
+    except TokenvizError as error:
+        st.warning(ui.plain(f"{name} cannot be compared: {error}."))
+        return None
     scenario = this.scenario
     if model is not this.model:
         scenario = model.scenario(

@@ -14,6 +14,10 @@ from tokenviz.views.statistics import Side, prediction_note
 from tokenviz.whatif import MAX_BATCH, Change, Outcome, what_if
 
 AS_IT_IS = "as it is"
+CHOICES = (
+    " Tokens may choose the same experts or different ones: the bar ends where no two coincide, the tick stands where "
+    "all do."
+)
 MOST_TOKENS = 64
 LINK: ui_link.Checks = {
     "tokens": ui_link.whole(1, MOST_TOKENS), "batch": ui_link.whole(1, MAX_BATCH),
@@ -69,10 +73,17 @@ def _show_changes(this: Side, other: Side | None, own: Change) -> None:
         both(lambda side: _figures(side, own, names), this, other, ["change"], key="what_if")
     how_to_read(
         "Several tokens at once (speculative verification, multi-token prediction) share weights and cache; all of "
-        "them are taken as kept. A batch shares the weights, every sequence brings its own state. Tokens may choose "
-        "the same experts or different ones: the bar ends where no two coincide, the tick stands where all do."
+        "them are taken as kept; their scores are counted as full rectangles, masked ones included. A batch shares the "
+        "weights, every sequence brings its own state."
+        + (CHOICES if any(_ranges(side, own) for _, side in sides(this, other)) else "")
         + prediction_note(this)
     )
+
+
+def _ranges(side: Side, own: Change) -> bool:
+    """Whether any change has a range of bytes that the chart shows."""
+    ends = helps.whatif_data(outcomes(side, own))["least"]
+    return bool((ends["fewest"] < ends["most"]).any())
 
 
 def _figures(side: Side, own: Change, names: Set[str]) -> pd.DataFrame:

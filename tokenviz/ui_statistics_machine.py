@@ -9,7 +9,7 @@ import streamlit as st
 from tokenviz import ui_link
 from tokenviz.conventions import CONVENTIONS, totals
 from tokenviz.ledger import arithmetic
-from tokenviz.machines import Bounds, Machine, RooflinePoint, bounds, devices_that_fit, machines, roofline
+from tokenviz.machines import Bounds, Machine, RooflinePoint, bounds, devices_that_fit, machines, peak_of, roofline
 from tokenviz.prediction import loaded
 from tokenviz.storage import weight_bytes
 from tokenviz.traffic import kept
@@ -34,6 +34,9 @@ LINK: ui_link.Checks = {
 def on_a_machine(this: Side, other: Side | None) -> None:
     """Lower bounds on the time of one token, which of them binds, and every transform under the roof."""
     machine, devices, latency_s, chain = _ask()
+    if devices is None and other is not None:
+        devices = max(devices_that_fit(machine, needed_bytes(side)) for side in (this, other))
+        st.caption(f"Both on {plural(devices, 'device')}: as many as hold the larger one.")
     for i, (name, side) in enumerate(sides(this, other)):
         b, used = _bounds(side, machine, devices, latency_s, chain)
         draw(helps.bounds_chart, helps.bounds_data(b), key=f"bounds{i}", alt="Lower bounds by resource.",
@@ -53,7 +56,9 @@ def on_a_machine(this: Side, other: Side | None) -> None:
         "These are bounds, not predictions: no machine reaches its peaks, and several devices are taken to share the "
         "work evenly and to talk to each other for free. The time of one link of the chain (launch, wait, synchronise) "
         "is your assumption. A dot is one transform, over all its layers, on one device: under the roof, and below it "
-        "by its least time. What moves no bytes stays on chip and is not shown."
+        "by its least time. Transforms that multiply nothing, or move no bytes, are in the table only. Arithmetic is "
+        "bounded by the peak of the numbers that are multiplied: 8-bit weights in 8 bits where the machine has such a "
+        "peak, all others in 16, to which 4-bit weights are widened; a kernel that multiplies fewer bits could pass it."
     )
     both(lambda side: helps.bounds_table(_bounds(side, machine, devices, latency_s, chain)[0]), this, other,
          ["resource"], ["lower bound (s)", "at most tokens/s"], key="bounds")  # fmt: skip
@@ -61,7 +66,7 @@ def on_a_machine(this: Side, other: Side | None) -> None:
         both(lambda side: _needs(side, machine, devices), this, other, ["what must fit"], ["amount"], key="needs")
         with st.expander("Every transform of both, second minus first"):
             both(lambda side: _under_the_roof(side, machine), this, other, ["block", "transform"],
-                 ["MACs", "bytes", "FLOP per byte", "lower bound (s)"], key="roofline")  # fmt: skip
+                 ["MACs", "bytes", "FLOP per byte", "lower bound, one device (s)"], key="roofline")  # fmt: skip
     st.caption(_source(machine))
 
 
@@ -90,10 +95,10 @@ def _ask() -> tuple[Machine, int | None, float, str]:
 def _own_machine() -> Machine:
     columns = st.columns(3)
     peak = columns[0].number_input(
-        "Peak (TFLOP/s, dense, 16 bits)", *PEAKS, 1_000.0, key="own_peak", bind="query-params"
+        "Peak (TFLOP/s, dense, 16 bits)", *PEAKS, 1_000.0, format="%g", key="own_peak", bind="query-params"
     )
     bandwidth = columns[1].number_input(
-        "Memory bandwidth (TB/s)", *BANDWIDTHS, 4.0, key="own_bandwidth", bind="query-params"
+        "Memory bandwidth (TB/s)", *BANDWIDTHS, 4.0, format="%g", key="own_bandwidth", bind="query-params"
     )
     memory = columns[2].number_input("Memory (GB)", *MEMORIES, 100.0, key="own_memory", bind="query-params")
     return Machine(
@@ -133,9 +138,15 @@ def _fits(b: Bounds, machine: Machine, used: int, side: Side) -> str:
     return (
         f"Weights and state of one sequence, **{si(b.needed_bytes, 'B')}**, {verdict} the {si(b.memory_bytes, 'B')} of "
         f"{holders}; the fewest that hold them: **{plural(fewest, 'device')}**. "
-        f"The bound allows at most **{si(1 / b.least_s)} tokens/s** for one sequence; the sidebar asks for "
-        f"{si(side.scenario.tokens_per_s)}."
+        f"{_peak(machine, side)}The bound allows at most **{si(1 / b.least_s)} tokens/s** for one sequence; the "
+        f"sidebar asks for {si(side.scenario.tokens_per_s)}."
     )
+
+
+def _peak(machine: Machine, side: Side) -> str:
+    """Which peak bounds the arithmetic."""
+    peak = peak_of(machine, side.scenario)
+    return f"Its arithmetic is bounded by {si(peak[1], 'FLOP/s')} a device ({peak[0]}). " if peak else ""
 
 
 def _needs(side: Side, machine: Machine, devices: int | None) -> pd.DataFrame:

@@ -63,7 +63,7 @@ def arithmetic(this: Side, other: Second) -> None:
     how_to_read(
         "One MAC is one multiply and one add, 2 FLOP; the other families leave out what is inside a MAC. The axis is "
         "logarithmic: each gridline is a factor. The gap in a bar marks the part that no context changes; what lies to "
-        "its right grows with the cache."
+        "its right grows with the cache." + "".join(plain(words.bend_note(side)) for _, side in sides(this, other))
     )
     values = ["total", "fixed part", "per cached position"]
     both(lambda side: work.families_table(side.dependence, side.scenario.context), this, other, ["family"], values,
@@ -104,8 +104,9 @@ def data_movement(this: Side, other: Second) -> None:
         "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
         "row; each cached key and value is read once, and so is the new token's own, which is appended; fixed-size "
         "state is read and written. Cached positions are the tokens before the new one. "
-        "What is made and used within the token stays on chip. The filled dot is the chosen context, the ring the "
-        f"crossing.{words.prediction_note(this)}"
+        "What is made and used within the token stays on chip. The filled dot is the chosen context, a ring the "
+        f"first crossing.{words.prediction_note(this)}"
+        + "".join(plain(words.bend_note(side)) for _, side in sides(this, other))
     )
     values = ["bytes", "bytes/s", "fixed part", "per cached position"]
     both(lambda side: moved.traffic_table(side.dependence, side.scenario.context, side.scenario.tokens_per_s), this,

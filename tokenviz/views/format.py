@@ -52,6 +52,8 @@ def share(part: float) -> str:
     """A part of a whole in percent, three significant digits; what is not zero is never shown as zero."""
     if 0 < part < 0.0001:
         return "< 0.01 %"
+    if part < 1 and three(part * 100) == "100":
+        return "> 99.9 %"
     return f"{three(part * 100)} %"
 
 

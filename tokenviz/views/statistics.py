@@ -148,23 +148,40 @@ def growth_finding(side: Side) -> str:
     found = side.dependence
     if not any(p.line(found.bytes_of(*STATE_FIELDS)).slope for p in found.pieces):
         return "No byte depends on the context"
-    cross = found.crossover(found.bytes_of("kv_read"), found.bytes_of("weights"))
+    lines = found.bytes_of("kv_read"), found.bytes_of("weights")
+    cross, good = found.crossover(*lines), found.for_good(*lines)
     if cross is None:
         return "K/V reads stay below the active weights, however long the context"
-    return f"From {exact(cross)} cached positions on, K/V reads exceed the active weights"
+    if cross == good:
+        return f"From {exact(cross)} cached positions on, K/V reads exceed the active weights"
+    settled = "" if good is None else f", for good from {exact(good)} on"
+    return f"K/V reads first exceed the active weights at {exact(cross)} cached positions{settled}"
 
 
 def growth_words(side: Side) -> str:
     """The same in a sentence, with the slope."""
     found, n = side.dependence, side.scenario.context
     line = found.piece(n).line(found.bytes_of(*FIELDS))
-    cross = found.crossover(found.bytes_of("kv_read"), found.bytes_of("weights"))
+    lines = found.bytes_of("kv_read"), found.bytes_of("weights")
+    cross = found.crossover(*lines)
     words = f"At this context every further cached position adds {exact(line.slope)} bytes to each token"
-    if not cross:
-        return f"{words}."
+    if not cross or cross != found.for_good(*lines):
+        return f"{words}. {growth_finding(side)}."
     return (
         f"{words}; from about {si(cross)} cached positions on (exactly {exact(cross)} before the new token), K/V reads "
         "exceed active weights."
+    )
+
+
+def bend_note(side: Side) -> str:
+    """What fixed part and slope mean where the counts are not one straight line; empty where they are."""
+    found = side.dependence
+    if len(found.pieces) == 1 and not found.period:
+        return ""
+    piece = found.piece(side.scenario.context)
+    return (
+        f" The counts of {side.model.name} bend where a window is full or a chunk begins: fixed part and slope are "
+        f"those of the straight line from {exact(piece.start)} to {exact(piece.stop)} cached positions, continued to 0."
     )
 
 

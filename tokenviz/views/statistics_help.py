@@ -42,7 +42,11 @@ def relief(base: Outcome, outcome: Outcome) -> str:
     helped = [name for name in relieved(base, outcome) if name != "operations"]
     if not helped:
         return "Relieves nothing."
-    words = [f"{RESOURCE_WORDS[name]} ({times(_ratio(base, outcome, name))} less)" for name in helped]
+    least = {"weight bytes"} if outcome.fewest_weight_bytes != outcome.most_weight_bytes else set()
+    words = [
+        f"{RESOURCE_WORDS[name]} ({'at least ' if name in least else ''}{times(_ratio(base, outcome, name))} less)"
+        for name in helped
+    ]
     left = [RESOURCE_WORDS[n] for n in ("weight bytes", "state bytes", "chain") if n not in helped]
     rest = f"; {_and(left)} {'stays' if len(left) == 1 else 'stay'}" if left else ""
     return f"Relieves {_and(words)}{rest}."
@@ -82,10 +86,13 @@ def whatif_data(outcomes: Mapping[str, Outcome]) -> dict[str, pd.DataFrame]:
     rows, least = [], []
     for i, (name, o) in enumerate(outcomes.items()):
         rows += [(i, name, "weights", o.most_weight_bytes / o.tokens), (i, name, "state", o.state_bytes / o.tokens)]
-        label = si(o.most_bytes / o.tokens, "B")
-        if o.fewest_bytes != o.most_bytes:
-            label = f"{si(o.fewest_bytes / o.tokens, 'B')} to {label}"
-        least.append((i, name, o.fewest_bytes / o.tokens, o.most_bytes / o.tokens, label))
+        fewest, most = o.fewest_bytes / o.tokens, o.most_bytes / o.tokens
+        low, label = si(fewest, "B"), si(most, "B")
+        if low == label:
+            fewest = most  # rows of the embedding that coincide: nothing that a chart could show
+        else:
+            label = f"{low} to {label}"
+        least.append((i, name, fewest, most, label))
     return {
         "parts": pd.DataFrame(rows, columns=["order", "change", "part", "bytes"]),
         "least": pd.DataFrame(least, columns=["order", "change", "fewest", "most", "label"]),
@@ -157,8 +164,10 @@ def roofline_table(points: Sequence[RooflinePoint], machine: Machine, scenario: 
         ceiling = "on chip: no bytes" if not p.bytes_moved else "compute" if compute_s > bandwidth_s else "bandwidth"
         rows.append({"block": p.block, "kind": p.kind, "transform": p.transform, "count": p.count, "MACs": p.macs,
                      "bytes": p.bytes_moved, "FLOP per byte": p.intensity, "ceiling": ceiling,
-                     "lower bound (s)": max(bandwidth_s, compute_s)})  # fmt: skip
-    return pd.DataFrame(rows).sort_values("lower bound (s)", ascending=False, kind="stable", ignore_index=True)
+                     "lower bound, one device (s)": max(bandwidth_s, compute_s)})  # fmt: skip
+    return pd.DataFrame(rows).sort_values(
+        "lower bound, one device (s)", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def roofline_data(points: Sequence[RooflinePoint], machine: Machine, scenario: Scenario) -> dict[str, pd.DataFrame]:
@@ -170,22 +179,22 @@ def roofline_data(points: Sequence[RooflinePoint], machine: Machine, scenario: S
         **{c: on_roof[c] for c in ("block", "kind", "transform", "MACs", "bytes", "ceiling")},
         "intensity": on_roof["FLOP per byte"],
         "flops": (on_roof["FLOP per byte"] * machine.bandwidth_bytes_per_s).clip(upper=peak[1] if peak else None),
-        "seconds": on_roof["lower bound (s)"],
-        "least": [seconds(s) for s in on_roof["lower bound (s)"]],
+        "seconds": on_roof["lower bound, one device (s)"],
+        "least": [seconds(s) for s in on_roof["lower bound, one device (s)"]],
         "label": _labels(on_roof),
     })  # fmt: skip
     low, high = ROOF_DOMAIN
-    ridge = peak[1] / machine.bandwidth_bytes_per_s if peak else high
-    roof = [(x, x * machine.bandwidth_bytes_per_s) for x in (low, min(ridge, high))]
-    if peak and ridge < high:
-        roof.append((high, float(peak[1])))
+    top = float(peak[1]) if peak else float("inf")
+    ridge = top / machine.bandwidth_bytes_per_s
+    bends = (low, *((ridge,) if low < ridge < high else ()), high)
+    roof = [(x, min(x * machine.bandwidth_bytes_per_s, top)) for x in bends]
     return {"points": shown, "roof": pd.DataFrame(roof, columns=["intensity", "flops"])}
 
 
 def _labels(rows: pd.DataFrame, most: int = 5) -> list[str]:
     """Names for the longest transforms, one name for those in the same spot, none where they would touch."""
     labels = [""] * len(rows)
-    spots = list(zip(rows["FLOP per byte"], rows["lower bound (s)"], strict=True))
+    spots = list(zip(rows["FLOP per byte"], rows["lower bound, one device (s)"], strict=True))
     placed: list[tuple[float, float]] = []
     for i, (x, s) in enumerate(spots):
         if len(placed) < most and all(s < 0.5 * there or max(x, at) > 10 * min(x, at) for at, there in placed):
@@ -222,7 +231,7 @@ def roofline_chart(
     below = alt.Chart(data["points"]).encode(
         x=alt.X("intensity:Q", scale=scale, axis=alt.Axis(title="FLOP per byte (log scale)", **axis)),
         y=alt.Y("seconds:Q", scale=alt.Scale(type="log", nice=True), axis=inside(
-            labelExpr=f"{SI_LABEL} + 's'", title="Least time of each transform, all its layers (log scale)", **above)),
+            labelExpr=f"{SI_LABEL} + 's'", title="Least time of each transform, on one device (log scale)", **above)),
     )  # fmt: skip
     times = below.mark_circle(**dots).encode(color=colour, tooltip=tip)
     # Names on the left run below the dots on the right, which a phone brings close to them.
