@@ -77,6 +77,8 @@ def _column(name: str, values: pd.Series) -> Any:
         return st.column_config.NumberColumn(format="%.2f")
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return st.column_config.Column()
+    if name.endswith("difference"):
+        return st.column_config.NumberColumn(format="%+d" if pd.api.types.is_integer_dtype(values) else "%+.4g")
     if pd.api.types.is_integer_dtype(values):
         return st.column_config.NumberColumn(format="localized")
     return st.column_config.NumberColumn(format="%.4g" if values.abs().min() < 0.01 else "localized")
