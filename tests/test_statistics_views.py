@@ -477,3 +477,20 @@ def test_what_bends_says_so() -> None:
     assert "638,976 to 647,167" in words.bend_note(side("llama-4-scout-17b-16e-instruct", context=640_000))
     assert "for good from" in words.growth_finding(side("llama-4-scout-17b-16e-instruct"))
     assert "for good" not in words.growth_finding(side("qwen3.8-27b"))
+
+
+# ------------------------------------------------------------------------------------------------ few bars, log axes
+
+
+@pytest.mark.parametrize(("name", "bars"), [("mamba2-2.7b", 2), ("gpt2", 3)])
+def test_what_few_bars_are_named_by_stands_above_them_with_room_of_its_own(name: str, bars: int) -> None:
+    step = side(name).step
+    for chart, data in ((time.widths_chart, time.widths_data(step)), (time.slack_chart, time.slack_data(step))):
+        assert len(next(iter(data.values()))) == bars
+        spec = chart(data, bars=bars, finding="f").to_dict()
+        axis = spec["layer"][0]["encoding"]["y"]["axis"]
+        assert (axis["titleAngle"], axis["titleAlign"], axis["titleBaseline"], axis["titleX"]) == (
+            0, "left", "bottom", 0,
+        )  # fmt: skip
+        plain = work.classes_chart(work.classes_data(step), bars=bars, finding="f").to_dict()
+        assert spec["height"] - plain["height"] > axis.get("titleFontSize", 14) - axis["titleY"]

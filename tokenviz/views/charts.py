@@ -19,6 +19,8 @@ BAR = 26
 """Height in pixels of a bar with its gap."""
 HEAD = 64
 """Height that a title takes, wrapped on a phone; a chart's height includes it."""
+AXIS_TITLE = 24
+"""Height that the title of the bars' axis takes above them."""
 
 SI_LABEL = "format(datum.value, '~s')"
 
@@ -88,14 +90,18 @@ def legend(title: str | None, columns: int = 8) -> alt.Legend:
 def labelled_bars(
     rows: Rows, *, y: str, x: str, bars: int, colour: Any, tooltip: list[Any], theme: str, y_title: str | None = None
 ) -> AnyChart:
-    """Horizontal bars from zero with their figures (`label`) beside them, in the order of `order`."""
-    base = alt.Chart(rows).encode(
-        y=alt.Y(y, sort=ranked(), axis=quiet(title=y_title, labelLimit=190, labelOverlap=False)), x=alt.X(x, axis=None)
-    )
+    """Horizontal bars from zero with their figures (`label`) beside them, in the order of `order`.
+
+    What the bars are named by (`y_title`) stands above them: beside them it would be longer than a few bars are high.
+    """
+    above = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0, "titleY": -6}
+    axis = quiet(title=y_title, labelLimit=190, labelOverlap=False, **(above if y_title else {}))
+    base = alt.Chart(rows).encode(y=alt.Y(y, sort=ranked(), axis=axis), x=alt.X(x, axis=None))
     marks = base.mark_bar(height={"band": 0.72}).encode(color=colour, tooltip=tooltip)
     figures = base.mark_text(align="left", dx=5, color=theme_of(theme).text, fontSize=12).encode(text="label:N")
     room = room_beside(rows, x.removesuffix(":Q"), 110)
-    return alt.layer(marks, figures, room).properties(width="container", height=BAR * bars + HEAD)
+    height = BAR * bars + HEAD + (AXIS_TITLE if y_title else 0)
+    return alt.layer(marks, figures, room).properties(width="container", height=height)
 
 
 def room_beside(rows: Rows, field: str, pixels: int) -> alt.Chart:
