@@ -22,7 +22,7 @@ from tokenviz.views import statistics_bytes as moved
 from tokenviz.views import statistics_help as helps
 from tokenviz.views import statistics_time as time
 from tokenviz.views import statistics_work as work
-from tokenviz.views.charts import filled, kind_scale, named, opened_at
+from tokenviz.views.charts import DECADE, filled, kind_scale, named, opened_at
 from tokenviz.views.format import exact, plural, seconds, share, si, signed, times, wrapped
 from tokenviz.views.statistics import Side
 from tokenviz.views.statistics_compare import compared, compared_sentence
@@ -494,3 +494,54 @@ def test_what_few_bars_are_named_by_stands_above_them_with_room_of_its_own(name:
         )  # fmt: skip
         plain = work.classes_chart(work.classes_data(step), bars=bars, finding="f").to_dict()
         assert spec["height"] - plain["height"] > axis.get("titleFontSize", 14) - axis["titleY"]
+
+
+def test_log_axes_label_powers_of_ten_alone() -> None:
+    s = side("gpt2", context=1_000)
+    growth = moved.growth_chart(moved.growth_data(s.dependence, 1_000)).to_dict()
+    families = work.families_chart(work.families_data(s.dependence, 1_000), bars=8).to_dict()
+    for axis in (growth["layer"][0]["encoding"]["y"]["axis"], families["layer"][0]["encoding"]["x"]["axis"]):
+        assert axis["labelExpr"] == f"{DECADE} ? format(datum.value, '~s') : ''"
+        assert axis["labelOverlap"] is False
+        assert axis["gridOpacity"] == {"condition": {"test": DECADE, "value": 0.4}, "value": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("mamba2-2.7b", ["active weights", "fixed-size state", "all"]),
+        ("phi-3-mini-4k-instruct", ["active weights", "K/V", "all"]),
+        ("qwen3.8-27b", ["active weights", "K/V", "fixed-size state", "all"]),
+    ],
+)
+def test_the_growth_chart_lists_the_lines_it_has(name: str, lines: list[str]) -> None:
+    data = moved.growth_data(side(name).dependence, 1_000)
+    assert data["lines"]["origin"].tolist() == list(data["growth"]["origin"].unique()) == lines
+    spec = moved.growth_chart(named(data)).to_dict()
+    legends = [spec["layer"][0]["encoding"][channel]["legend"] for channel in ("color", "strokeDash")]
+    assert legends[0] == legends[1]  # so they are drawn as one
+    assert legends[0]["values"] == {"expr": "pluck(data('lines'), 'origin')"}
+    assert {"name": "lines"} in [layer["data"] for layer in spec["layer"]]  # or the browser never gets these rows
+
+
+@pytest.mark.parametrize(
+    ("context", "last"), [(0, 10_000_000), (1, 10_000_000), (10_000_000, 10_000_000), (100_000_000, 100_000_000)]
+)
+def test_the_growth_chart_reaches_the_chosen_context(context: int, last: int) -> None:
+    s = side("qwen3.8-27b", context=context)
+    data = moved.growth_data(s.dependence, context)
+    assert (data["growth"]["context"].min(), data["growth"]["context"].max()) == (1, last)
+    here = list(data["here"].itertuples(index=False, name=None))
+    assert here == ([(context, s.traffic.total)] if context else [])
+    assert "domain" not in moved.growth_chart(data).to_dict()["layer"][0]["encoding"]["x"]["scale"]
+
+
+def test_the_growth_curve_has_both_sides_of_every_jump_that_can_be_seen() -> None:
+    s = side("llama-4-scout-17b-16e-instruct")
+    growth = moved.growth_data(s.dependence, 1_000_000)["growth"]
+    curve = growth[growth["origin"] == "K/V"].set_index("context")["bytes"]
+    assert len(curve) == moved.MOST_POINTS
+    for n in range(8_192, 8_192 * 40, 8_192):
+        before, after = (side(s.model.name, context=c).traffic for c in (n - 1, n))
+        assert curve[n - 1] == before.kv_read + before.kv_write
+        assert curve[n] == after.kv_read + after.kv_write < curve[n - 1]

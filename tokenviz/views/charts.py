@@ -23,6 +23,8 @@ AXIS_TITLE = 24
 """Height that the title of the bars' axis takes above them."""
 
 SI_LABEL = "format(datum.value, '~s')"
+DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9"
+"""Whether a tick of a log axis is a power of ten."""
 
 PHONE = 640
 """Windows narrower than this many pixels get wrapped titles and legends."""
@@ -79,12 +81,13 @@ def ranked() -> alt.EncodingSortField:
     return alt.EncodingSortField("order", op="min")
 
 
-def legend(title: str | None, columns: int = 8) -> alt.Legend:
+def legend(title: str | None, columns: int = 8, **changes: Any) -> alt.Legend:
     """A legend below the chart, in two columns on a phone."""
-    return alt.Legend(
-        title=title, orient="bottom", columns=alt.ExprRef(f"windowSize()[0] < {PHONE} ? 2 : {columns}"), symbolSize=110,
-        symbolType="square", labelLimit=180, titleFontWeight="normal", offset=4, rowPadding=2,
-    )  # fmt: skip
+    return alt.Legend(**{
+        "title": title, "orient": "bottom", "columns": alt.ExprRef(f"windowSize()[0] < {PHONE} ? 2 : {columns}"),
+        "symbolSize": 110, "symbolType": "square", "labelLimit": 180, "titleFontWeight": "normal", "offset": 4,
+        "rowPadding": 2, **changes,
+    })  # fmt: skip
 
 
 def labelled_bars(
@@ -134,6 +137,17 @@ def si_axis(title: str, **changes: Any) -> alt.Axis:
     return alt.Axis(
         **{"title": title, "labelExpr": SI_LABEL, "tickCount": 5, "gridOpacity": 0.4, "domain": False, **changes}
     )
+
+
+def log_axis(title: str, **changes: Any) -> alt.Axis:
+    """A log axis with SI prefixes: labels and gridlines at powers of ten alone.
+
+    No label hides another here: the unlabelled ticks between the powers would take part in that.
+    """
+    return si_axis(title, **{
+        "labelExpr": f"{DECADE} ? {SI_LABEL} : ''", "labelOverlap": False,
+        "gridOpacity": {"condition": {"test": DECADE, "value": 0.4}, "value": 0}, **changes,
+    })  # fmt: skip
 
 
 def opened_at(spec: dict[str, Any], window: tuple[int, int]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """Charts and tables of the bytes: what one token moves, from where, and how that grows with the context."""
 
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from tokenviz.context import FIELDS, STATE_FIELDS, Dependence, log_positions
-from tokenviz.views.charts import PHONE, AnyChart, Data, labelled_bars, legend, si_axis, theme_of, titled
+from tokenviz.views.charts import PHONE, AnyChart, Data, labelled_bars, legend, log_axis, theme_of, titled
 from tokenviz.views.format import share, si
 from tokenviz.views.palette import Theme
 
@@ -22,6 +24,9 @@ LINES = {
     "fixed-size state": ("state_read", "state_write", "conv_read", "conv_write"),
 }  # fmt: skip
 CHART_CONTEXTS = (1, 10_000_000)
+"""Contexts of the growth chart; its end moves on to a chosen context beyond it."""
+MOST_POINTS = 200
+"""Points of a curve. Where pieces are many, they are far out and too short to be seen."""
 
 
 def traffic_table(found: Dependence, context: int, tokens_per_s: float) -> pd.DataFrame:
@@ -49,18 +54,19 @@ def state_share(found: Dependence, context: int) -> float:
 
 
 def growth_data(found: Dependence, context: int) -> dict[str, pd.DataFrame]:
-    """Rows of the growth chart: `growth` (origin, context, bytes), `here`, `cross` (state overtakes weights)."""
-    growth, cross = _growth(found)
-    shown = min(max(context, 1), CHART_CONTEXTS[1])
-    total = found.value(found.bytes_of(*FIELDS), shown)
-    here = pd.DataFrame({"context": [shown], "bytes": [total], "label": [si(total, "B")]})
-    return {"growth": growth, "cross": cross, "here": here}
+    """Rows of the growth chart: `growth` (origin, context, bytes), `lines` (the origins that have any bytes), `here`
+    (none for an empty cache, which no log axis has), `cross` (state overtakes weights)."""
+    growth, cross = _growth(found, max(context, CHART_CONTEXTS[1]))
+    rows = [(n, found.value(found.bytes_of(*FIELDS), n)) for n in (context,) if n >= CHART_CONTEXTS[0]]
+    here = pd.DataFrame(rows, columns=["context", "bytes"])
+    return {"growth": growth, "lines": growth[["origin"]].drop_duplicates(), "cross": cross, "here": here}
 
 
 @lru_cache(maxsize=8)
-def _growth(found: Dependence) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The lines and their crossing: the same for every chosen context."""
-    points = log_positions(*CHART_CONTEXTS, 12)
+def _growth(found: Dependence, last: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The lines up to a context and their crossing: the same for every chosen context within the chart."""
+    even = log_positions(CHART_CONTEXTS[0], last, 12)
+    points = sorted({*even, *islice(_ends(found, last), MOST_POINTS - len(even))})
     lines = {name: found.bytes_of(*fields) for name, fields in (*LINES.items(), ("all", FIELDS))}
     rows = [(name, n, found.value(own, n)) for name, own in lines.items() for n in points]
     growth = pd.DataFrame(rows, columns=["origin", "context", "bytes"])
@@ -68,9 +74,17 @@ def _growth(found: Dependence) -> tuple[pd.DataFrame, pd.DataFrame]:
     weights = found.bytes_of("weights")
     cross = found.crossover(found.bytes_of("kv_read"), weights)
     crossing = []
-    if cross is not None and 0 < cross <= CHART_CONTEXTS[1]:
+    if cross is not None and 0 < cross <= last:
         crossing = [(cross, found.value(weights, cross), f"{cross:,}")]
     return growth, pd.DataFrame(crossing, columns=["context", "bytes", "label"])
+
+
+def _ends(found: Dependence, last: int) -> Iterator[int]:
+    """Where the pieces before a context end; a jump is a piece of its own, so that both its sides are ends."""
+    end = found.piece(0).stop
+    while end < last:
+        yield end
+        end = found.piece(end + 1).stop
 
 
 def fills(theme: str) -> list[str]:
@@ -82,25 +96,26 @@ def fills(theme: str) -> list[str]:
 def growth_chart(data: Data, *, theme: str = "light", finding: str = "") -> AnyChart:
     """Bytes per token against the context, both on log axes; the crossing and the chosen context are marked."""
     colours = theme_of(theme)
-    x = alt.X("context:Q", scale=alt.Scale(type="log", domain=list(CHART_CONTEXTS), nice=False),
+    x = alt.X("context:Q", scale=alt.Scale(type="log", nice=False),
               axis=alt.Axis(title="cached positions (log scale)", format="~s", grid=False, tickCount=7))  # fmt: skip
-    y = alt.Y("bytes:Q", scale=alt.Scale(type="log", nice=True), axis=si_axis("bytes per token (log scale)"))
-    colour = alt.Color("origin:N", scale=alt.Scale(domain=[*LINES, "all"], range=fills(theme)), legend=legend(None))
+    y = alt.Y("bytes:Q", scale=alt.Scale(type="log", nice=True), axis=log_axis("bytes per token (log scale)"))
+    names = [*LINES, "all"]
+    listed = legend(None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=260,
+                    values=alt.ExprRef("pluck(data('lines'), 'origin')"))  # fmt: skip
+    colour = alt.Color("origin:N", scale=alt.Scale(domain=names, range=fills(theme)), legend=listed)
+    dashes = alt.Scale(domain=names, range=[*([1, 0] for _ in LINES), [4, 3]])
     count = alt.Tooltip("bytes:Q", format=",")
     tip = ["origin:N", alt.Tooltip("context:Q", format=",", title="cached positions"), count]
     lines = alt.Chart(data["growth"]).mark_line(strokeWidth=2.5).encode(
-        x=x, y=y, color=colour,
-        strokeDash=alt.condition("datum.origin == 'all'", alt.value([4, 3]), alt.value([1, 0])),
+        x=x, y=y, color=colour, strokeDash=alt.StrokeDash("origin:N", scale=dashes, legend=listed),
     )  # fmt: skip
-    hover = (
-        alt.Chart(data["growth"])
-        .mark_point(size=90, opacity=0, filled=True)
-        .encode(x=x, y=y, color=colour, tooltip=tip)
-    )
+    hover = alt.Chart(data["growth"]).mark_point(size=90, opacity=0, filled=True).encode(x=x, y=y, tooltip=tip)
+    # Nothing to see: the rows that the legend lists.
+    present = alt.Chart(data["lines"]).mark_point(opacity=0, aria=False).encode(detail="origin:N")
     cross = alt.Chart(data["cross"]).encode(x=x, y=y)
     here = alt.Chart(data["here"])
     return alt.layer(
-        lines, hover,
+        lines, hover, present,
         here.mark_rule(color=colours.accent, strokeWidth=1.5, strokeDash=[2, 2]).encode(x=x),
         here.mark_point(color=colours.accent, filled=True, size=80, opacity=1).encode(
             x=x, y=y, tooltip=[alt.Tooltip("context:Q", format=",", title="chosen context"), count]),

@@ -7,7 +7,19 @@ import pandas as pd
 
 from tokenviz.context import Dependence, Row
 from tokenviz.graph import COUNTERS, DecodeStep, Op, OpClass
-from tokenviz.views.charts import BAR, HEAD, AnyChart, Data, class_scale, labelled_bars, quiet, ranked, theme_of, titled
+from tokenviz.views.charts import (
+    BAR,
+    HEAD,
+    AnyChart,
+    Data,
+    class_scale,
+    labelled_bars,
+    log_axis,
+    quiet,
+    ranked,
+    theme_of,
+    titled,
+)
 from tokenviz.views.format import share, si
 
 FAMILY_NAMES = {
@@ -145,9 +157,8 @@ def families_chart(data: Data, *, bars: int, theme: str = "light", finding: str 
     base = alt.Chart(data["families"]).encode(
         y=alt.Y("family:N", sort=ranked(), axis=quiet(title=None, labelLimit=190, labelOverlap=False))
     )
-    x = alt.X("total:Q", scale=scale, axis=alt.Axis(
-        title="scalar operations for one token (log scale)", format="~s", gridOpacity=0.3, domain=False,
-        tickCount=6))  # fmt: skip
+    x = alt.X("total:Q", scale=scale, axis=log_axis(
+        "scalar operations for one token (log scale)", tickCount=6))  # fmt: skip
     marks = base.mark_bar(color=colours.accent, height={"band": 0.7}).encode(
         x=x, x2=alt.datum(1),
         tooltip=["family:N", alt.Tooltip("total:Q", format=","), alt.Tooltip("fixed:Q", format=",", title="fixed part"),
