@@ -104,7 +104,7 @@ def data_movement(this: Side, other: Second) -> None:
         "An ideal pass: each active weight is read once, of the experts only the chosen ones, of the embedding one "
         "row; each cached key and value is read once, and so is the new token's own, which is appended; fixed-size "
         "state is read and written. Cached positions are the tokens before the new one. "
-        "What is made and used within the token stays on chip. The filled dot is the chosen context, a ring the "
+        "What is made and used within the token stays on chip. A filled dot is the chosen context, a ring the "
         f"first crossing.{words.prediction_note(this)}"
         + "".join(plain(words.bend_note(side)) for _, side in sides(this, other))
     )
