@@ -81,8 +81,9 @@ def run() -> None:
     ui_link.expect(LINK)
     st.html(STYLE + (DARK_STYLE if st.context.theme.type == "dark" else ""))
     with st.sidebar:
+        note = st.container()  # on every page, so that what follows keeps its place in the browser
         if page.title == _OWN:
-            st.info("This page runs a small decoder of its own. What is chosen here is for the other pages.")
+            note.info("This page runs a small decoder of its own. What is chosen here is for the other pages.")
         asked = ask_model()
         choice = st.session_state["_choice"] = Choice(asked.model, _ask_scenario(asked.model))
         ui_share.copy_link()

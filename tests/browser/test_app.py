@@ -26,8 +26,8 @@ EVIL = "<img src=x onerror=window.hit=1>"
 
 
 def line(page: Page) -> str:
-    """The model line above the page."""
-    return page.locator(".tv-model summary").inner_text().removeprefix("The other pages show ")
+    """The model line above every page but Network, which runs a model of its own."""
+    return page.locator(".tv-model summary").inner_text()
 
 
 def until(page: Page, wanted: Callable[[], bool], what: str) -> None:
@@ -72,7 +72,7 @@ def test_state_survives_pages_reload_and_another_tab(visit: Visit) -> None:
     assert "12,345 cached" in wanted
     for title in ["Statistics", "Layout", "Network", "Pipeline"]:
         go(here, title)
-        assert line(page) == wanted
+        assert title == "Network" or line(page) == wanted
     go(here, "Statistics")
     page.reload()
     here.ready()
@@ -129,8 +129,9 @@ def test_a_pasted_config_travels_in_the_link(visit: Visit) -> None:
     there.ready()
     assert line(there.page) == line(page)
     go(there, "Network")
-    assert line(there.page) == line(page)
     until(there.page, lambda: "config=" in there.page.url, "the config goes along to another page")
+    go(there, "Layout")
+    assert line(there.page) == line(page)
     here.assert_clean()
     there.assert_clean()
 
@@ -169,7 +170,8 @@ def test_untrusted_text_stays_text(visit: Visit) -> None:
     page = here.open(f"/?config={pack(json.dumps(config))}")
     for title in PAGES:
         go(here, title)
-        expect(page.get_by_test_id("stAlert").first).to_contain_text(EVIL)
+        if title != "Network":
+            expect(page.get_by_test_id("stAlert").first).to_contain_text(EVIL)
         assert page.evaluate("window.hit") is None
         assert page.locator("img[src=x]").count() == 0
     here.assert_clean()
@@ -207,8 +209,9 @@ def test_a_cold_deep_link_opens_in_its_frame(visit: Visit, cold: str, title: str
     here.address = cold
     page = here.open(f"{PAGES[title]}?config={packed}&context=4096")
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible(timeout=30_000)
-    assert line(page).startswith("pasted config · 20.9 G")
-    assert "4,096 cached" in line(page)
+    if title != "Network":
+        assert line(page).startswith("pasted config · 20.9 G")
+        assert "4,096 cached" in line(page)
     assert page.title() == f"{title} · tokenviz"
     go(here, "Pipeline")
     assert "4,096 cached" in line(page)
@@ -240,7 +243,7 @@ def test_keys_reach_everything_and_focus_is_seen(visit: Visit) -> None:
         if not seen and tag != "BODY" and not name.endswith("MIT licence"):  # the page itself, which scrolls
             unseen.append(name)
     text = " | ".join(names)
-    for wanted in ("Model", "Compare all", "Cached positions, exactly", "Copy link", "Statistics", "assumptions"):
+    for wanted in ("Model", "Compare all", "Cached positions, exactly", "Copy link", "Statistics"):
         assert wanted in text
     assert unseen == []
 
@@ -270,8 +273,7 @@ def test_main_buttons_can_be_read(visit: Visit, dark: bool) -> None:
     until(page, lambda: (button.evaluate(LUMINANCE) < 40) == dark, "text and button differ")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)], ids=["wide-light", "phone-dark"])
 @pytest.mark.parametrize("title", PAGES)
 def test_screenshots(visit: Visit, title: str, width: int, dark: bool) -> None:
     here = visit(width=width, height=900 if width == 1440 else 844, dark=dark)
@@ -285,7 +287,7 @@ def test_screenshots(visit: Visit, title: str, width: int, dark: bool) -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_screenshots_of_the_sidebar_and_gallery_on_a_phone(visit: Visit, dark: bool) -> None:
     here = visit(width=390, height=844, dark=dark)
-    page = here.open("/network?model=gpt-oss-20b")
+    page = here.open("/statistics?model=gpt-oss-20b")
     theme = "dark" if dark else "light"
     page.locator(".tv-model summary").click()
     here.shot(f"facts-{theme}-390")
