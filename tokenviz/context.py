@@ -105,15 +105,12 @@ class Dependence:
 
     def crossover(self, above: Iterable[Row], below: Iterable[Row]) -> int | None:
         """The first context at which `above` is more than `below`; None when it never is."""
-        above, below = tuple(above), tuple(below)
-        gaps = [(p, _gap(p.line(above), p.line(below))) for p in self.pieces]
-        gained = sum(self.drift.get(r, 0) for r in above) - sum(self.drift.get(r, 0) for r in below)
-        repeats = (MAX_CONTEXT - self.pieces[-1].stop) // self.period + 1 if self.period else 0
+        gaps, gained, repeats = self._gaps(tuple(above), tuple(below))
         for again in range(repeats + 1):
             for piece, gap in gaps:
                 n = _first_above(piece, Line(gap.intercept + again * gained, gap.slope))
                 # What lies before the part that repeats was looked at the first time.
-                if n is not None and (not again or n > self.pieces[-1].stop - self.period):
+                if n is not None and (not again or n > self._repeats_from):
                     return n + again * self.period
         return None
 
@@ -122,18 +119,28 @@ class Dependence:
 
         With attention over chunks that is later than `crossover`: every new chunk begins with little to read.
         """
-        above, below = tuple(above), tuple(below)
-        gaps = [(p, _gap(p.line(above), p.line(below))) for p in self.pieces]
-        gained = sum(self.drift.get(r, 0) for r in above) - sum(self.drift.get(r, 0) for r in below)
-        repeats = (MAX_CONTEXT - self.pieces[-1].stop) // self.period + 1 if self.period else 0
-        for again in range(repeats, -1, -1):
-            for piece, gap in reversed(gaps):
+        gaps, gained, repeats = self._gaps(tuple(above), tuple(below))
+        last = -1
+        for piece, gap in gaps:
+            # A gap that grows with every repeat is last not above zero in a repeat that its lowest place tells.
+            lowest = min(gap.at(piece.start), gap.at(piece.stop))
+            latest = repeats if gained <= 0 else min(repeats, -lowest // gained)
+            for again in {0, max(0, latest - 1), max(0, latest)}:
                 end = min(piece.stop, MAX_CONTEXT - again * self.period)
                 n = _last_not_above(piece.start, end, Line(gap.intercept + again * gained, gap.slope))
-                if n is not None and (not again or n > self.pieces[-1].stop - self.period):
-                    found = n + again * self.period + 1
-                    return found if found <= MAX_CONTEXT else None
-        return 0
+                if n is not None and (not again or n > self._repeats_from):
+                    last = max(last, n + again * self.period)
+        return last + 1 if last < MAX_CONTEXT else None
+
+    @property
+    def _repeats_from(self) -> int:
+        return self.pieces[-1].stop - self.period
+
+    def _gaps(self, above: tuple[Row, ...], below: tuple[Row, ...]) -> tuple[list[tuple[Piece, Line]], int, int]:
+        """Each piece with what `above` is more than `below`, how that grows with a repeat, and how many there are."""
+        gaps = [(p, _gap(p.line(above), p.line(below))) for p in self.pieces]
+        gained = sum(self.drift.get(r, 0) for r in above) - sum(self.drift.get(r, 0) for r in below)
+        return gaps, gained, (MAX_CONTEXT - self.pieces[-1].stop) // self.period + 1 if self.period else 0
 
 
 def _gap(above: Line, below: Line) -> Line:

@@ -40,15 +40,6 @@ _MOST_KEYS = 12  # named in the banner; further ones are counted
 _OWN = "Network"  # this page runs a small decoder of its own: nothing that the sidebar asks concerns it
 RATES = (0.1, 1e6)
 GATE_NAMES = {"study": "as the study read it", "implemented": "as implemented"}
-LINK: ui_link.Checks = {
-    "model": ui_link.one_of(bundled_models(), "the list in the sidebar"),
-    "context": ui_link.whole(0, MAX_CONTEXT), "rate": ui_link.number(*RATES),
-    "weights": ui_link.one_of((AS_PUBLISHED, *DTYPE_BITS)), "kv": ui_link.one_of(DTYPE_BITS),
-    "state": ui_link.one_of(DTYPE_BITS), "metadata": ui_link.yes_or_no, "prediction": ui_link.yes_or_no,
-    "output": ui_link.one_of(OUTPUTS), "gate": ui_link.one_of(GATE_NAMES.values()),
-    "own_gate": ui_link.one_of(GATE_NAMES.values()),
-}  # fmt: skip
-"""What the sidebar's keys take, in the words that an address holds."""
 STOPS: tuple[int, ...] = (0, *(digit * 10**power for power in range(8) for digit in range(1, 10)), MAX_CONTEXT)
 
 
@@ -78,7 +69,7 @@ def run() -> None:
         st.session_state["_navigated"] = True
         st.rerun()
     ui_link.remember(page.title)
-    ui_link.expect(LINK)
+    ui_link.expect(checks())
     st.html(STYLE + (DARK_STYLE if st.context.theme.type == "dark" else ""))
     with st.sidebar:
         note = st.container()  # on every page, so that what follows keeps its place in the browser
@@ -102,6 +93,18 @@ def run() -> None:
         f"tokenviz {__version__} · what happens when a language model produces one token, read off an executable "
         "graph of its mathematics · logical counts, not measurements · MIT licence"
     )
+
+
+def checks() -> ui_link.Checks:
+    """What the sidebar's keys take, in the words that an address holds."""
+    return {
+        "model": ui_link.one_of(bundled_models(), "the list in the sidebar"),
+        "context": ui_link.whole(0, MAX_CONTEXT), "rate": ui_link.number(*RATES),
+        "weights": ui_link.one_of((AS_PUBLISHED, *DTYPE_BITS)), "kv": ui_link.one_of(DTYPE_BITS),
+        "state": ui_link.one_of(DTYPE_BITS), "metadata": ui_link.yes_or_no, "prediction": ui_link.yes_or_no,
+        "output": ui_link.one_of(OUTPUTS), "gate": ui_link.one_of(GATE_NAMES.values()),
+        "own_gate": ui_link.one_of(GATE_NAMES.values()),
+    }  # fmt: skip
 
 
 def ensure() -> None:

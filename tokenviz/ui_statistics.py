@@ -12,8 +12,7 @@ from tokenviz.notation import DTYPE_BITS, TokenvizError
 from tokenviz.scenario import MAX_CONTEXT
 from tokenviz.ui_statistics_help import LINK as HELP
 from tokenviz.ui_statistics_help import what_would_help
-from tokenviz.ui_statistics_machine import LINK as MACHINE
-from tokenviz.ui_statistics_machine import on_a_machine
+from tokenviz.ui_statistics_machine import checks, on_a_machine
 from tokenviz.ui_statistics_parallelism import LINK as PARALLELISM
 from tokenviz.ui_statistics_parallelism import parallelism
 from tokenviz.ui_statistics_sections import LINK as SECTIONS
@@ -64,7 +63,7 @@ def _link(this: Side) -> ui_link.Checks:
         "vs_context": ui_link.optional(ui_link.whole(0, MAX_CONTEXT)),
         "vs_weights": ui_link.one_of((SAME, *DTYPE_BITS)),
         "timestep": ui_link.whole(0, this.summary.critical_path - 1), **PARALLELISM, **SECTIONS,
-        "blocks": ui_link.optional(ui_link.one_of(kinds)), **HELP, **MACHINE,
+        "blocks": ui_link.optional(ui_link.one_of(kinds)), **HELP, **checks(),
     }  # fmt: skip
 
 

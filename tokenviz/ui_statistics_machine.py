@@ -23,12 +23,16 @@ OWN = "type your own"
 CHAINS = ("fused", "drawn", "dataflow")
 MOST_DEVICES = 100_000
 LINKS_US, PEAKS, BANDWIDTHS, MEMORIES = (0.0, 1_000.0), (0.001, 1e6), (0.001, 1e4), (0.1, 1e7)
-LINK: ui_link.Checks = {
-    "machine": ui_link.one_of((*(m.name for m in machines()), OWN)),
-    "devices": ui_link.optional(ui_link.whole(1, MOST_DEVICES)), "link": ui_link.number(*LINKS_US),
-    "chain_counted": ui_link.one_of(CONVENTIONS[c].title for c in CHAINS), "own_peak": ui_link.number(*PEAKS),
-    "own_bandwidth": ui_link.number(*BANDWIDTHS), "own_memory": ui_link.number(*MEMORIES),
-}  # fmt: skip
+
+
+def checks() -> ui_link.Checks:
+    """What this section's keys take in a link."""
+    return {
+        "machine": ui_link.one_of((*(m.name for m in machines()), OWN)),
+        "devices": ui_link.optional(ui_link.whole(1, MOST_DEVICES)), "link": ui_link.number(*LINKS_US),
+        "chain_counted": ui_link.one_of(CONVENTIONS[c].title for c in CHAINS), "own_peak": ui_link.number(*PEAKS),
+        "own_bandwidth": ui_link.number(*BANDWIDTHS), "own_memory": ui_link.number(*MEMORIES),
+    }  # fmt: skip
 
 
 def on_a_machine(this: Side, other: Side | None) -> None:

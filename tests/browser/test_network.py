@@ -230,10 +230,12 @@ def test_steps_back_and_on_and_marks(visit: Visit) -> None:
     )
     page.get_by_role("button", name="One step on").click()
     page.wait_for_function("() => document.querySelector('.st-key-network-inspector h4').innerText === 'Block 3 · Q'")
+    assert ask(page, "view.play.step") == 38
     page.get_by_role("button", name="One step back").click()
     page.wait_for_function(
         "() => document.querySelector('.st-key-network-inspector h4').innerText === 'Block 3 · RMSNorm'"
     )
+    assert ask(page, "view.play.step") == 37
 
 
 def test_stations_by_keyboard(visit: Visit) -> None:

@@ -118,10 +118,7 @@ def summary(model: Model, rows: tuple[Fact, ...], scenario: Scenario) -> str:
 
 
 def fact_line(model: Model, step: DecodeStep, scenario: Scenario, assumptions: tuple[str, ...]) -> str:
-    """The line above every page; it opens to the facts and the assumptions. HTML, all text escaped.
-
-    `lead` comes before the model's name, on pages that are about something else.
-    """
+    """The line above every page about the model; it opens to the facts and the assumptions. HTML, all text escaped."""
     rows = facts(model, step, scenario)
     body = "".join(
         f"<tr><th scope='row'>{escape(row.label)}</th><td>{escape(row.text)}</td><td>{escape(row.meaning)}</td></tr>"

@@ -71,9 +71,11 @@ body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 
 def themed(dark: bool) -> str:
     """The style with the colours of a theme."""
     line, made, accent = ("#45515d", "#123a5e", "#7CC0FF") if dark else ("#b9c1c9", "#dcebf9", "#0B5CAD")
-    page = "#0F1419" if dark else "#FFFFFF"
-    state = "#F08A4B" if dark else "#D55E00"
-    names = {"line": line, "made": made, "accent": accent, "state": state, "page": page}
+    theme = THEMES["dark" if dark else "light"]
+    names = {
+        "line": line, "made": made, "accent": accent, "state": theme.lifetimes["state"].outline,
+        "page": theme.background,
+    }  # fmt: skip
     colours = " ".join(f"--tv-{name}: {colour};" for name, colour in names.items())
     return f"{STYLE}<style>:root {{ {colours} }}</style>"
 
