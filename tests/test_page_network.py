@@ -583,6 +583,41 @@ def test_masked_cells_are_marked_not_coloured() -> None:
     assert (values.cells(shown, values.window(shown, 0, 0))["text"] == "not allowed").sum() == 4 * n * (n - 1) // 2
 
 
+def test_only_a_heat_map_with_a_frame_can_be_clicked() -> None:
+    shown = values.Grid((values.Pane("all", np.eye(3)),), ("a", "b", "c"), ("x", "y", "z"), "row", "column")
+    stats, part = values.statistics(np.eye(3)), values.window(shown, 0, 0)
+    plain = values.heat(shown, part, stats, "light")
+    framed = values.heat(shown, part, stats, "light", (0, 2, 1))
+    assert "params" not in plain
+    assert [param["name"] for param in framed["params"]] == ["cell"]
+    assert framed["params"][0]["select"]["fields"] == ["order", "row", "column"]
+    frames = [layer["transform"][0]["filter"] for layer in framed["layer"][-2:]]
+    assert frames == ["datum.order === 0 && datum.row === 2 && datum.column === 1"] * 2
+
+
+def test_a_value_is_worked_out_and_another_is_chosen_by_number() -> None:
+    page = opened(station="layers.1.mixer.scores")
+    (formula,) = [latex.value for latex in page.latex if "5.657" in latex.value]
+    assert r"\sum q_c\,k_c" in formula
+    page.session_state["network.adds"] = True
+    page.run()
+    by_number = [field for field in page.number_input if " of layers.1.mixer.scores" in field.key]
+    fields = {field.label.split(" (")[0]: field for field in by_number}
+    assert set(fields) == {"Head", "Query", "Key"}
+    fields["Key"].set_value(3).run()
+    (after,) = [latex.value for latex in page.latex if "5.657" in latex.value]
+    assert after != formula
+    assert page.session_state["network.cell"].column == 3
+    assert page.session_state["network.cell"].row == int(fields["Query"].value)
+
+
+def test_a_station_says_where_its_result_goes() -> None:
+    page = opened(station="layers.0.mixer.rope")
+    (table,) = [html.body for html in page.get("html") if "from, to" in html.body]
+    assert "to Scores" in table
+    assert "to Cache K/V" in table
+
+
 def test_the_files_hold_every_value() -> None:
     port = MAP.nodes["layers.2.mixer.softmax"].outputs[0]
     array, pieces = read(AFTER, port), DECODER.tokenizer.pieces(AFTER.window)

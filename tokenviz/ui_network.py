@@ -115,7 +115,7 @@ def stage(decoder: Decoder, found: PredictionMap, going: bool) -> None:
         which = f"play {plays}" + (f" of {made.index}" if says else "")
         ui_canvas.graph_canvas(
             payload(found), key=KEY, height=network_html.ROOM, beside=STAGE, label=_label(found),
-            open_at=network_scene.panel_id("block 1"), frames=network_scene.play(found, which, says),
+            open_at=network_scene.panel_id("input"), frames=network_scene.play(found, which, says),
             step=-1 if says else None, running=asked, rate=2, file_name="tokenviz-network",
         )  # fmt: skip
     with right, st.container(height=HEIGHT, key="network-inspector"):

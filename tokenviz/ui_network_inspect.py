@@ -1,6 +1,7 @@
 """The inspector: one station of the prediction map with its equation, its dimensions and its numbers."""
 
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -14,6 +15,8 @@ from tokenviz.decoder.lens import readings
 from tokenviz.decoder.model import Decoder
 from tokenviz.decoder.recompute import check
 from tokenviz.decoder.stations import MapNode, Port, PredictionMap
+from tokenviz.decoder.worked import WAYS
+from tokenviz.ui_network_cell import choose, more, on_click, worked
 from tokenviz.views import network_files as files
 from tokenviz.views import network_html, network_text
 from tokenviz.views import network_values as values
@@ -30,7 +33,6 @@ def inspect(decoder: Decoder, found: PredictionMap, made: Advance, name: str) ->
     """Everything about one station, for the last token made."""
     node = found.nodes[name]
     _head(decoder, found, made, node)
-    _dimensions(found, made, node)
     if node.kind in ("text", "tokens", "context", "return"):
         _loop(decoder, made, node)
     elif node.kind in ENDS:
@@ -41,6 +43,7 @@ def inspect(decoder: Decoder, found: PredictionMap, made: Advance, name: str) ->
         _over_text(decoder, found, made, node)
     if node.kind == "residual":
         _lens(decoder, found, made)
+    _dimensions(found, made, node)
     _numbers(decoder, found, made, node)
 
 
@@ -84,10 +87,10 @@ def _dimensions(found: PredictionMap, made: Advance, node: MapNode) -> None:
         return
     rows = "".join(_row(found, extent, way, port, node) for way, port in ports)
     if node.kind == "select":  # its result is the token itself, not a value of the graph
-        rows += _cells("out", "id", "one number", "1", "this step")
+        rows += _cells("out", "id", "one number", "1", "to Return")
     st.html(
         '<table style="font-size:0.88rem; border-spacing: 0 2px"><tr style="opacity:.7; text-align:left"><th></th>'
-        + "".join(f'<th style="padding-right:14px">{name}</th>' for name in ("value", "dimensions", "now", "from"))
+        + "".join(f'<th style="padding-right:14px">{name}</th>' for name in ("value", "dimensions", "now", "from, to"))
         + f"</tr>{rows}</table>"
     )
     letters = dict.fromkeys(d for _, p in ports for d in p.dims if d in network_text.REASONS)
@@ -98,11 +101,25 @@ def _row(found: PredictionMap, extent: dict[str, int], way: str, port: Port, nod
     now = " × ".join(f"{np.prod([extent[d] for d in dims.split()]):,}" for dims in port.dims)
     source = "learned" if port.weight else "computed from the position"
     if way == "out":
-        source = "this step"
+        source = _readers(found, port, node)
     elif port.source:
-        maker = found.nodes[port.source]
-        source = network_text.heading(maker) if maker.region != node.region else network_text.label(maker)
+        source = f"from {_called(found.nodes[port.source], node)}"
     return _cells(way, network_text.value_name(port.name, node.kind), network_text.dims(port.dims), now, source)
+
+
+def _called(other: MapNode, node: MapNode) -> str:
+    """Another station's name as seen from `node`: with its region only where that is another one."""
+    return network_text.heading(other) if other.region != node.region else network_text.label(other).lstrip("+ ")
+
+
+def _readers(found: PredictionMap, port: Port, node: MapNode) -> str:
+    """Where a value goes: the stations that read it."""
+    several = len(node.outputs) > 1  # each reader names the value that it reads by its first letter
+    readers = [
+        other for other in found.nodes.values() for p in other.inputs
+        if p.source == node.id and (not several or p.name[0] == port.name[0])
+    ]  # fmt: skip
+    return "to " + ", ".join(dict.fromkeys(_called(other, node) for other in readers)) if readers else "this step"
 
 
 def _cells(*cells: str) -> str:
@@ -231,14 +248,24 @@ def _numbers(decoder: Decoder, found: PredictionMap, made: Advance, node: MapNod
     shown = grid(port, seen, window, made.positions, pieces.pieces(range(pieces.size)))
     stats = values.statistics(seen)
     part = _window(shown, int(np.argmax(seen[-1])) if shown.column_title == "token" else 0)
-    st.vega_lite_chart(
-        None, values.heat(shown, part, stats, _theme()), width="stretch", key="network.heat",
-        alt=f"Heat map of {names[chosen]} at {network_text.heading(node)}: {values.said(shown, stats)}",
-    )  # fmt: skip
+    cell = choose(node, chosen, shown, part) if node.kind in WAYS and chosen < len(node.outputs) else None
+    answer = worked(decoder, found, made, node, chosen, shown, cell) if cell else None
+    alt = f"Heat map of {names[chosen]} at {network_text.heading(node)}: {values.said(shown, stats)}"
+    spec = values.heat(shown, part, stats, _theme(), cell.at if cell else None)
+    if cell is None:
+        st.vega_lite_chart(None, spec, width="stretch", key="network.heat", alt=alt)
+    else:
+        key = "network.heat cells"
+        st.vega_lite_chart(
+            None, spec, width="stretch", key=key, alt=alt, selection_mode="cell",
+            on_select=partial(on_click, key, cell.of),
+        )  # fmt: skip
     if (said := part.says(shown)) != "":
         st.caption(said)
     if shown.new_row is not None or shown.new_column is not None:
         st.caption(_kept(made))
+    if cell and answer:
+        more(decoder, made, shown, cell, answer)
     _statistics(stats, shown.shares)
     axes = files.named_axes(port, array.shape, window, made.positions, pieces.pieces(range(pieces.size)))
     _files(shown, part, array, axes, f"{node.id}.{port.name}")

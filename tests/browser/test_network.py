@@ -70,6 +70,33 @@ def test_a_click_opens_a_station(visit: Visit) -> None:
     watched.assert_clean()
 
 
+def test_a_clicked_value_is_worked_out_in_sight(visit: Visit) -> None:
+    watched = visit()
+    page = watched.open("/network?station=layers.1.mixer.scores")
+    said = page.locator(".tv-worked")
+    first = said.inner_text()
+    chart = page.locator(".st-key-network-inspector [data-testid=stVegaLiteChart]").last
+    chart.locator("canvas, svg").first.wait_for()
+    chart.evaluate("e => e.scrollIntoView({ block: 'end' })")
+    page.wait_for_timeout(300)
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 120, box["y"] + box["height"] - 250)  # a cell of the third head
+    page.wait_for_function("first => document.querySelector('.tv-worked').innerText !== first", arg=first)
+    watched.ready()
+    assert "head 2" in said.inner_text()
+    inspector = page.locator(".st-key-network-inspector").bounding_box()
+    shown = page.locator(".st-key-network-worked").bounding_box()
+    assert inspector is not None
+    assert shown is not None
+    assert shown["y"] >= inspector["y"] - 2
+    assert (
+        "√" in page.locator(".st-key-network-worked .katex").inner_text()
+        or page.locator(".st-key-network-worked .katex .sqrt").count()
+    )
+    watched.assert_clean()
+
+
 def test_a_click_while_text_is_written_is_never_lost(visit: Visit) -> None:
     watched = visit()
     page = network(watched)

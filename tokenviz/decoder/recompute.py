@@ -59,9 +59,9 @@ class Parents:
 
 def check(decoder: Decoder, found: PredictionMap, advance: Advance, node: MapNode) -> Check:
     """Compute a recorded step again from what its parents recorded, and compare."""
-    parents = _parents(decoder, found, advance, node)
+    read_from = parents(decoder, found, advance, node)
     worst = largest = 0.0
-    for value, again in zip(outputs(advance, node).values(), FORMULAS[node.kind](parents), strict=True):
+    for value, again in zip(outputs(advance, node).values(), FORMULAS[node.kind](read_from), strict=True):
         theirs = value.astype(np.float64).reshape(again.shape)
         hidden = np.isneginf(again)
         if not np.array_equal(hidden, np.isneginf(theirs)):
@@ -72,7 +72,8 @@ def check(decoder: Decoder, found: PredictionMap, advance: Advance, node: MapNod
     return Check(worst, largest)
 
 
-def _parents(decoder: Decoder, found: PredictionMap, advance: Advance, node: MapNode) -> Parents:
+def parents(decoder: Decoder, found: PredictionMap, advance: Advance, node: MapNode) -> Parents:
+    """What a recorded step reads: its live inputs as their makers recorded them, and its weights, in float64."""
     values: dict[str, Floats] = {}
     weights: dict[str, Floats] = {}
     for port in node.inputs:

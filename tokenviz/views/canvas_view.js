@@ -44,7 +44,14 @@ function showRegion(view, panel, still) {
   const scale = Math.max(LEGIBLE, Math.min(width / panel.w, readable));
   if (panel.h * scale <= height) return showRect(view, panel, scale, still);
   const y = panel.y + (view.stage.clientHeight / 2 - top) / scale;
-  return moveView(view, { position: { x: entryOf(view, panel, width / scale), y }, scale }, still);
+  return moveView(view, { position: { x: within(view, entryOf(view, panel, width / scale), scale), y }, scale }, still);
+}
+
+// No empty margin beside a drawing that is wider than the view: its first and last block stand at the edge.
+function within(view, x, scale) {
+  const half = view.stage.clientWidth / 2 / scale;
+  const last = view.data.scene.width + 8 - half;
+  return last < half - 8 ? x : Math.max(half - 8, Math.min(last, x));
 }
 
 // The middle of a block; of one wider than the view, the place where its first transform or node stands.

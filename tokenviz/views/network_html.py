@@ -32,6 +32,13 @@ body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 
   body[data-full="network-stage"] .st-key-network-stage [data-testid="stCaptionContainer"]:not(.stColumn *) {
     display: none; }
 }
+[data-testid="stLayoutWrapper"]:has(> .st-key-network-worked) { position: sticky; top: -1px; z-index: 3; }
+.st-key-network-worked { background: var(--tv-page); border: 1px solid var(--tv-line); border-radius: 8px;
+  padding: 6px 10px 8px; overflow-x: auto; box-shadow: 0 3px 6px -4px #0006; }
+.st-key-network-worked .katex { font-size: 1.05em; }
+@media (max-width: 640px) { .st-key-network-worked .katex { font-size: 0.9em; } }
+.tv-worked { font-size: 0.85rem; } .tv-worked b { font-weight: 600; } .tv-worked span { opacity: 0.9; }
+.tv-worked i { opacity: 0.7; }
 .tv-text { height: 74px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
   border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
 .tv-text:focus-visible { outline: 2px solid var(--tv-accent); }

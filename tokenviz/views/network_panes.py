@@ -67,6 +67,17 @@ def _by_head(value: Array, dims: tuple[str, ...], queries: Sequence[str], keys: 
     return Grid(panes, tuple(queries), _numbers(value.shape[3]), "position", "coordinate")
 
 
+def place(dims: int, group: int, pane: int, row: int, column: int) -> tuple[int, ...]:
+    """The index of a pane's cell in a value of 2 dimensions, of 3 (by key/value head) or of 4 (by query head).
+
+    >>> place(2, 2, 0, 5, 7), place(3, 2, 1, 5, 7), place(4, 2, 3, 5, 7)
+    ((5, 7), (5, 1, 7), (5, 1, 1, 7))
+    """
+    if dims == 2:
+        return row, column
+    return (row, pane, column) if dims == 3 else (row, *divmod(pane, group), column)
+
+
 def _are_shares(value: Array) -> bool:
     """Whether all entries lie from 0 to 1; minus infinity stands for what is not allowed."""
     allowed = value[~np.isneginf(value)]

@@ -27,8 +27,8 @@ LESSONS: Mapping[str, str] = MappingProxyType(
         "q": "The query: what this position is looking for in the text before it.",
         "k": "The key: what each position offers to be found by.",
         "v": "The value: what each position hands over when it is found.",
-        "rope": "Turns pairs of numbers by an angle that grows with the position. A query and a key then match "
-        "according to how far apart they stand.",
+        "rope": "Turns pairs of numbers by an angle that grows with the position i. A query and a key then match "
+        "according to how far apart they stand. The keys k turn in the same way.",
         "cache": "Keys and values of all positions so far. Later tokens read them instead of computing them again.",
         "sharing": "Two query heads read one key/value head, so that the cache is half as large. Nothing is copied.",
         "scores": "How well each query fits each key: one dot product per pair, divided by √32. High means: look here.",
@@ -80,6 +80,9 @@ EQUATIONS: Mapping[str, str] = MappingProxyType(
     {
         "lookup": r"x_i = E_{\text{id}_i}",
         "scores": r"s_{hij} = \frac{q_{hi} \cdot k_{\lfloor h/2 \rfloor j}}{\sqrt{32}}",
+        "rope": r"\begin{aligned} q'_c &= q_c \cos\varphi - q_{c+16} \sin\varphi \\ "
+        r"q'_{c+16} &= q_{c+16} \cos\varphi + q_c \sin\varphi \end{aligned}"
+        r"\qquad \varphi = i \cdot 10000^{-c/16},\ \ c < 16",
         "mask": r"s_{hij} \leftarrow -\infty \quad\text{for } j > i",
         "softmax": r"p_{hij} = \frac{e^{s_{hij}}}{\sum_l e^{s_{hil}}}",
         "mix": r"o_{hi} = \sum_j p_{hij}\, v_{\lfloor h/2 \rfloor j}",

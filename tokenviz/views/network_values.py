@@ -15,6 +15,7 @@ from altair.utils.schemapi import debug_mode
 from numpy.typing import NDArray
 
 from tokenviz.views.charts import theme_of
+from tokenviz.views.palette import Theme
 
 MAX_CELLS = 2_048
 """Cells that are drawn at once, over all panes."""
@@ -151,19 +152,22 @@ def exact(value: float) -> str:
     return str(np.float32(value)).replace("-", "−")
 
 
-def heat(grid: Grid, part: Window, stats: Statistics, theme: str) -> dict[str, Any]:
+def heat(
+    grid: Grid, part: Window, stats: Statistics, theme: str, cell: tuple[int, int, int] | None = None
+) -> dict[str, Any]:
     """Heat maps side by side, as a Vega-Lite specification with its rows in `datasets`.
 
-    Colours reach the 99th percentile; what lies beyond has the last colour.
+    Colours reach the 99th percentile; what lies beyond has the last colour. `cell` is the pane, row and column that a
+    frame marks; with one, cells can be clicked, which the selection "cell" tells.
     """
     data = cells(grid, part)
     with debug_mode(False):  # checking a chart against its schema costs more than all else that a click does
-        spec: dict[str, Any] = _heat(grid, part, stats, theme, data).to_dict(validate=False)
+        spec: dict[str, Any] = _heat(grid, part, stats, theme, data, cell).to_dict(validate=False)
     return {**spec, "datasets": {"cells": data}}
 
 
 def _heat(
-    grid: Grid, part: Window, stats: Statistics, theme: str, data: pd.DataFrame
+    grid: Grid, part: Window, stats: Statistics, theme: str, data: pd.DataFrame, cell: tuple[int, int, int] | None
 ) -> alt.LayerChart | alt.FacetChart:
     colours = theme_of(theme)
     static, state = colours.lifetimes["static"].outline, colours.lifetimes["state"].outline
@@ -185,7 +189,9 @@ def _heat(
         tooltip=[alt.Tooltip("text:N", title="value"), *_kept_tips(data), alt.Tooltip("where:N", title=grid.row_title),
                  alt.Tooltip("which:N", title=grid.column_title), alt.Tooltip("pane:N", title="of")],
     )  # fmt: skip
-    allowed = base.transform_filter("datum.allowed").mark_rect(stroke=colours.border, strokeWidth=0.4).encode(
+    cursor: Any = "default" if cell is None else "pointer"
+    shown = base.transform_filter("datum.allowed")
+    allowed = shown.mark_rect(stroke=colours.border, strokeWidth=0.4, cursor=cursor).encode(
         color=alt.Color("value:Q", scale=scale, legend=alt.Legend(title=None, orient="bottom", gradientLength=150,
                         gradientThickness=8, format=".3~g"))
     )  # fmt: skip
@@ -193,6 +199,10 @@ def _heat(
     if not data["allowed"].all():
         hidden = base.transform_filter("!datum.allowed")
         layers.append(hidden.mark_text(text="×", color=colours.muted, fontSize=min(10, height)))
+    if cell is not None:
+        clicked = alt.selection_point(name="cell", fields=["order", "row", "column"], on="click", toggle=False)
+        layers[0] = allowed.add_params(clicked)
+        layers += _frame(base, cell, colours)
     one = alt.layer(*layers, *_marks(base, data, part, colours.text)).properties(
         width=_width(grid, part), height={"step": height}
     )
@@ -202,6 +212,16 @@ def _heat(
         facet=alt.Facet("pane:N", title=None, sort=[p.title for p in grid.panes]), columns=2
     )
     return found
+
+
+def _frame(base: alt.Chart, cell: tuple[int, int, int], colours: Theme) -> list[alt.Chart]:
+    """A frame around one cell, dark in light, so that it is seen on every colour."""
+    order, row, column = cell
+    one = base.transform_filter(f"datum.order === {order} && datum.row === {row} && datum.column === {column}")
+    return [
+        one.mark_rect(filled=False, stroke=stroke, strokeWidth=width)
+        for stroke, width in ((colours.background, 4), (colours.text, 2))
+    ]
 
 
 def _kept_tips(data: pd.DataFrame) -> list[alt.Tooltip]:
