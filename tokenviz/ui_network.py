@@ -35,7 +35,7 @@ ABOUT = (
     "different ones); it makes things up. Large models work the same way with wider rows and more blocks.",
     "**What is real.** Every number is computed on the server when you ask, by the same graph that the other pages "
     "count and draw, in 32-bit floats. The tick says that a step was computed again from its parents by a formula of "
-    "its own, in 64-bit floats, and agrees.",
+    "its own, in 64-bit floats, and agrees. Click any value of a heat map: its formula appears with the real numbers.",
     "**What it leaves out.** Playback follows the recorded order and does not show parallel execution: Q, K and V, for "
     "instance, could run at the same time. Attention weights say where a head looked, not why the answer came. The "
     "reading after each block forces an unfinished row through the last step; the model itself never does that.",
