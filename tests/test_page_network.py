@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -663,6 +665,44 @@ def test_chips_and_the_draw_escape_their_text() -> None:
     bar = network_html.draw_bar(made.draw, vocabulary)
     assert f"▲ {made.draw.number:.4f}" in bar
     assert bar.count('class="hit"') == 1
+
+
+def test_the_drawn_token_is_never_hidden_among_the_others() -> None:
+    flat = Sampling(temperature=10, seed=3)
+    made = advance(DECODER, begin(DECODER, "My name is"), flat)
+    vocabulary = DECODER.tokenizer.pieces(range(1024))
+    assert made.token not in made.draw.order[:12]  # so that the test tests something
+    hits = re.findall(r'<span class="hit"[^>]*title="([^"]*)"', network_html.draw_bar(made.draw, vocabulary))
+    assert hits == [f"{escape(vocabulary[made.token])} {made.draw.after[made.token] * 100:.4f} %"]
+
+
+def test_the_text_station_shows_control_characters_as_bytes() -> None:
+    test = opened(prompt="say \u202eevil\x07", station="text")
+    (said,) = [element.proto.body for element in test.get("html") if 'class="tv-said"' in element.proto.body]
+    assert "\u202e" not in said
+    assert "\x07" not in said
+    assert "&lt;U+0007&gt;" in said
+    assert "&lt;0xAE&gt;" in said
+
+
+def test_what_is_not_allowed_is_empty_in_the_table() -> None:
+    shown = values.Grid((values.Pane("all", np.array([[1.0, -np.inf]])),), ("a",), ("x", "y"), "query", "key")
+    table = values.table(shown, values.window(shown, 0, 0))
+    assert table["x"][0] == 1
+    assert np.isnan(table["y"][0])
+
+
+def test_the_same_step_played_again_brings_its_station_back() -> None:
+    test = opened(station="layers.0.mixer.q")
+    test.session_state[f"{KEY}.step"], test.session_state[f"{KEY}.selected"] = 18, None  # it was played
+    test.run()
+    played = [m.value for m in test.markdown if m.value.startswith("####")]
+    test.session_state[f"{KEY}.selected"] = "layers.0.mixer.k"
+    test.run()
+    assert "#### Block 1 · K" in [m.value for m in test.markdown]
+    test.session_state[f"{KEY}.selected"] = None  # the same step once more
+    test.run()
+    assert [m.value for m in test.markdown if m.value.startswith("####")] == played
 
 
 def test_attention_over_the_text_writes_what_matters() -> None:

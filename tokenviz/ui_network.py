@@ -77,8 +77,8 @@ def says(decoder: Decoder, run: Run) -> str:
     given, chance = share(made.draw.before[made.token]), share(1 / decoder.architecture.vocab)
     return (
         f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it "
-        f"chose **{ui.plain(piece.strip() or piece)}**, at a share of **{given}** (a blind guess: {chance}). Open any "
-        "station to see its numbers."
+        f"chose **{ui.plain(piece.strip() or piece)}**, to which the model gave **{given}** (a blind guess: "
+        f"{chance}). Open any station to see its numbers."
     )
 
 
@@ -154,7 +154,7 @@ def _linked(found: PredictionMap) -> None:
 
 
 def _look(found: PredictionMap) -> bool:
-    """Which station the inspector shows: what was clicked or played last. True when something was clicked now."""
+    """Which station the inspector shows: what was clicked or played last. True when the reader did something."""
     state = st.session_state
     selected, step = state.get(f"{KEY}.selected"), state.get(f"{KEY}.step")
     seen = state.get("network.seen", (None, None))
@@ -163,8 +163,10 @@ def _look(found: PredictionMap) -> bool:
         if selected in found.nodes:
             state["network.shown"] = state["network.link"] = selected
         return True
-    if step != seen[1] and step is not None:
+    let_go = selected is None and seen[0] is not None  # playing does: the same step may be played once more
+    if step is not None and (step != seen[1] or let_go):
         state["network.shown"] = REBUILD if step < 0 else found.steps[min(step, len(found.steps) - 1)]
+        return bool(step >= 0)
     return False
 
 

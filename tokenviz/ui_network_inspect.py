@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from tokenviz import ui
 from tokenviz.decoder.events import outputs, read, sizes
 from tokenviz.decoder.generate import Advance
 from tokenviz.decoder.lens import readings
@@ -133,7 +134,10 @@ def _loop(decoder: Decoder, made: Advance, node: MapNode) -> None:
     """The text's way into the model and back."""
     pieces = decoder.tokenizer
     if node.kind == "text":
-        st.code(pieces.decode(made.session.ids[:-1]), language=None, wrap_lines=True)
+        ids = made.session.ids[:-1]
+        st.html(
+            f'<div class="tv-said">{"".join(map(network_html.piece_html, window_pieces(pieces.pieces(ids))))}</div>'
+        )
     elif node.kind == "return":
         st.html(network_html.chips([pieces.piece(made.token)], [made.token], 0, 1))
         st.markdown(f"Number **{made.token}** goes to position **{made.attended}** (counted from 0) of the context.")
@@ -151,12 +155,13 @@ def _shares(decoder: Decoder, made: Advance, node: MapNode) -> None:
     vocabulary = pieces.pieces(range(pieces.size))
     sampling = made.sampling
     if node.kind == "select":
+        taken = ui.plain(piece_names([vocabulary[draw.token]])[0])
         st.html(network_html.draw_bar(draw, vocabulary))
         st.caption(
             "Greedy takes the largest share; nothing is drawn."
             if draw.number is None
             else f"The shares lie end to end from 0 to 1. Seed {sampling.seed} gave the number {draw.number:.4f} for "
-            "this place of the text; the token under it is taken."
+            f"this place of the text; the token above it is taken: {taken}."
         )
     rows = []
     for rank, token in enumerate(draw.order[:TOP]):

@@ -39,6 +39,7 @@ body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 
 @media (max-width: 640px) { .st-key-network-worked .katex { font-size: 0.9em; } }
 .tv-worked { font-size: 0.85rem; } .tv-worked b { font-weight: 600; } .tv-worked span { opacity: 0.9; }
 .tv-worked i { opacity: 0.7; }
+.tv-said { border: 1px solid var(--tv-line); border-radius: 8px; padding: 6px 10px; line-height: 1.6; }
 .tv-text { height: 74px; overflow-y: auto; display: flex; flex-direction: column-reverse; border-radius: 8px;
   border: 1px solid var(--tv-line); padding: 5px 8px; box-sizing: border-box; }
 .tv-text:focus-visible { outline: 2px solid var(--tv-accent); }
@@ -65,7 +66,7 @@ body[data-full="network-stage"] .st-key-network-stage { position: fixed; inset: 
   overflow: hidden; }
 .tv-draw span { overflow: hidden; border-right: 1px solid var(--tv-line); text-align: center; line-height: 32px;
   white-space: pre; font-size: 0.85rem; min-width: 0; }
-.tv-draw span.hit { background: var(--tv-made); font-weight: 600; }
+.tv-draw span.hit { background: var(--tv-made); font-weight: 600; min-width: 3px; flex-shrink: 0; }
 .tv-mark { position: relative; height: 16px; font-size: 0.78rem; }
 .tv-mark b { position: absolute; transform: translateX(-50%); white-space: nowrap; }
 .tv-legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 0.86rem; align-items: center; }
@@ -145,21 +146,27 @@ def attention(pieces: Sequence[str], shares: Sequence[float], query: int, dark: 
 def draw_bar(draw: Draw, pieces: Sequence[str], most: int = 12) -> str:
     """All shares end to end from 0 to 1, most likely first, and where the drawn number fell."""
     ranked = [int(i) for i in draw.order if draw.after[i] > 0]
-    shown, rest = ranked[:most], float(sum(draw.after[i] for i in ranked[most:]))
-    parts = []
-    for token in shown:
-        share, hit = float(draw.after[token]), ' class="hit"' if token == draw.token else ""
-        name = piece_html(pieces[token]) if share > 0.04 else ""
-        parts.append(
-            f'<span{hit} style="width: {share:.4%}" title="{escape(pieces[token])} {share * 100:.4f} %">{name}</span>'
-        )
-    if rest > 0:
-        hit = ' class="hit"' if draw.token not in shown else ""
-        parts.append(f'<span{hit} style="width: {rest:.4%}" title="all others {rest * 100:.4f} %">others</span>')
+    own = ranked.index(draw.token)
+    parts = [_slice(draw, [token], pieces) for token in ranked[:most]]
+    if own < most:
+        parts.append(_slice(draw, ranked[most:], pieces))
+    else:  # what was drawn is never hidden among the others
+        parts += [_slice(draw, part, pieces) for part in (ranked[most:own], [draw.token], ranked[own + 1 :])]
     bar = f'<div class="tv-draw">{"".join(parts)}</div>'
     if draw.number is None:
         return bar
     return f'{bar}<div class="tv-mark"><b style="left: {draw.number:.3%}">▲ {draw.number:.4f}</b></div>'
+
+
+def _slice(draw: Draw, tokens: Sequence[int], pieces: Sequence[str]) -> str:
+    """A part of the bar: one token, or several without a name of their own."""
+    share = float(sum(draw.after[i] for i in tokens))
+    if not tokens:
+        return ""
+    hit = ' class="hit"' if list(tokens) == [draw.token] else ""
+    name = "others" if len(tokens) > 1 else piece_html(pieces[tokens[0]]) if share > 0.04 else ""
+    title = f"{len(tokens)} others" if len(tokens) > 1 else escape(pieces[tokens[0]])
+    return f'<span{hit} style="width: {share:.4%}" title="{title} {share * 100:.4f} %">{name}</span>'
 
 
 def sharing(heads: int, groups: int) -> str:

@@ -247,7 +247,7 @@ def _mark(base: alt.Chart, where: str, what: str, ink: str, **shift: int) -> alt
 
 
 def _width(grid: Grid, part: Window) -> Any:
-    return {"step": max(3, min(15, 126 // part.width))} if len(grid.panes) > 1 else "container"
+    return {"step": max(3, min(15, 116 // part.width))} if len(grid.panes) > 1 else "container"
 
 
 def _axis(field: str, data: pd.DataFrame, by: str, most: int) -> alt.Axis:
@@ -293,6 +293,7 @@ def table(grid: Grid, part: Window) -> pd.DataFrame:
     for pane in grid.panes:
         shown = pane.values[part.row : part.row + part.height, part.column : part.column + part.width]
         names = grid.rows[part.row : part.row + part.height]
+        shown = np.where(np.isneginf(shown), np.nan, shown)  # what is not allowed stays empty
         frame = pd.DataFrame(shown, columns=_unique(grid.columns[part.column : part.column + part.width]))
         frame.insert(0, grid.row_title or "row", list(names))
         if len(grid.panes) > 1:
