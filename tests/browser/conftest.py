@@ -18,7 +18,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -119,24 +119,18 @@ class Watched:
 Visit = Callable[..., Watched]
 
 
-@pytest.fixture(scope="session")
-def profile(server: str, browser: Browser) -> Iterator[BrowserContext]:
-    """One profile for all tests, so that the app's own scripts are fetched and compiled once."""
-    context = browser.new_context(accept_downloads=True)
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def visit(server: str, profile: BrowserContext) -> Iterator[Visit]:
-    """Open watched pages: ``visit(width=390, height=844, dark=True)``; what they kept in the browser is forgotten."""
-    pages = []
+def visit(server: str, browser: Browser) -> Iterator[Visit]:
+    """Open watched pages: ``visit(width=390, height=844, dark=True)``."""
+    contexts = []
 
     def make(width: int = 1440, height: int = 900, *, dark: bool = False) -> Watched:
-        page = profile.new_page()
-        pages.append(page)
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light")
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light",
+            accept_downloads=True,
+        )  # fmt: skip
+        contexts.append(context)
+        page = context.new_page()
         watched = Watched(page, server)
         page.on(
             "console",
@@ -147,12 +141,8 @@ def visit(server: str, profile: BrowserContext) -> Iterator[Visit]:
         return watched
 
     yield make
-    for number, page in enumerate(pages):
-        if number == 0 and page.url.startswith(server):
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-        page.close()
-    profile.clear_cookies()
-    profile.clear_permissions()
+    for context in contexts:
+        context.close()
 
 
 def _note_outside(watched: Watched, url: str) -> None:
