@@ -77,8 +77,8 @@ def says(decoder: Decoder, run: Run) -> str:
     given, chance = share(made.draw.before[made.token]), share(1 / decoder.architecture.vocab)
     return (
         f"A small trained decoder reads the text and makes the next token in **{steps} recorded steps**. Here it "
-        f"chose **{ui.plain(piece.strip() or piece)}**, to which the model gave **{given}** (a blind guess: "
-        f"{chance}). Open any station to see its numbers."
+        f"chose **{ui.plain(piece.strip() or piece)}**, at a share of **{given}** (a blind guess: {chance}). Open any "
+        "station to see its numbers."
     )
 
 
